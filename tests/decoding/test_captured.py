@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import gc
 import weakref
+from collections.abc import Iterator
 
 import pytest
 import torch
@@ -14,6 +15,8 @@ from decoding import ENDS, FAMILIES, PAD, lively, sources
 from glassformer.decoding import Beams, Limits, beam_search, captured, greedy, stream_tokens
 from glassformer.errors import InputError
 from glassformer.layers.attention import slots as slotting
+from glassformer.tap import observed
+from glassformer.trace.record import record
 
 
 @pytest.fixture
@@ -94,6 +97,28 @@ def test_two_streams_at_once_do_not_disturb_each_other(family: str) -> None:
         for taken, one in zip(together, running, strict=True):
             taken += [row for row in [next(one, None)] if row is not None]  # type: ignore[call-overload]
     assert together == alone
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_an_observer_that_comes_later_is_shown_the_step(
+    family: str, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It sees the sentences of the batch and no empty rows; afterwards the state moves into slots again."""
+    model, (source, mask) = lively(family), sources()
+
+    def stream() -> Iterator[list[int | None]]:
+        return stream_tokens(model, source, mask, limits=Limits(max_len=14, eos=None, bos=ENDS["bos"]))
+
+    expected = list(stream())
+    request.getfixturevalue("slotted")
+    monkeypatch.setattr(captured, "may_be_slotted", lambda decoder, state: state.cache.length > 0 and not observed())
+    running = stream()
+    found = [next(running) for _ in range(4)]
+    with record(model, "decoder.blocks.0.self_attention.output") as trace:
+        found += [next(running), next(running)]
+    (seen,) = trace.tensors.values()
+    assert seen.shape[:2] == (len(source), 1)
+    assert [*found, *running] == expected
 
 
 @pytest.mark.usefixtures("slotted")

@@ -4,6 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextvars import copy_context
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from decoding import ENDS, EOS, FAMILIES, PAD, lively, sources
 from glassformer.decoding import Limits, greedy, sample, stream_tokens
 from glassformer.decoding.sampling import Draw, Sampling, apply_temperature, keep_min_p, keep_top_k, keep_top_p, share
 from glassformer.errors import ConfigError, InputError
+from glassformer.kernels import linear
 
 EIGHT = torch.tensor([[0.5, 0.25, 0.125, 0.125]]).log()
 NOBODY = torch.zeros(1, 1, dtype=torch.long)
@@ -258,6 +260,14 @@ def test_between_two_tokens_gradients_are_as_they_were_and_the_mode_comes_back()
     assert not model.training
     steps.close()  # type: ignore[attr-defined]
     assert model.training
+
+
+def test_between_two_tokens_no_weights_are_packed_for_others() -> None:
+    steps = stream_tokens(lively("decoder"), *sources(2), limits=Limits(max_len=STREAMED, **ENDS))
+    next(steps)
+    assert linear._packed.get() is None
+    copy_context().run(next, steps)  # as a server does, which reads a stream from several threads
+    steps.close()  # type: ignore[attr-defined]
 
 
 def test_mistakes_are_told_at_once() -> None:

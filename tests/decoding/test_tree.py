@@ -32,6 +32,18 @@ def test_recording_changes_nothing(family: str) -> None:
     assert len(trees) == len(found)
 
 
+def test_the_tree_of_a_sentence_does_not_depend_on_the_batch() -> None:
+    """Without a tree, a finished sentence may stay until others leave too."""
+    model, (source, mask) = lively("encoder-decoder"), (torch.cat([each] * 3) for each in sources())
+    limits, beams = Limits(max_len=14, **ENDS), Beams(width=BEAM)
+    _, together = beam_trees(model, source, mask, limits=limits, beams=beams)
+    for row, tree in enumerate(together):
+        _, (alone,) = beam_trees(model, source[[row]], mask[[row]], limits=limits, beams=beams)
+        assert [(node.token, node.step, node.fate) for node in tree.nodes] == [
+            (node.token, node.step, node.fate) for node in alone.nodes
+        ]
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_results_are_paths_of_the_tree(family: str) -> None:
     for written, tree in zip(*grown(family), strict=True):

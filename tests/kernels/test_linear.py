@@ -221,3 +221,10 @@ def test_relu_inside_the_product_is_relu_after_it() -> None:
     x, layer = given(8, 4, D), Linear(D, N)
     with packed_weights():
         assert torch.equal(activated(x, layer, F.relu), F.relu(layer(x)))
+
+
+def test_a_single_vector_has_its_gradients() -> None:
+    x, weight = torch.randn(2048, requires_grad=True), torch.randn(2048, 2048, requires_grad=True)
+    linear_map(x, weight).sum().backward()
+    torch.testing.assert_close(weight.grad, x.detach().expand(2048, -1))
+    torch.testing.assert_close(x.grad, weight.detach().sum(0), rtol=1e-4, atol=1e-3)

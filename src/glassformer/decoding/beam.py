@@ -88,7 +88,7 @@ class BeamSearch:
         # a sentence may stay after its end, but not where it would leave the table of positions
         room = start.room or []
         self.tight = {limit for limit, most in zip(longest, room, strict=False) if self.last + LAG > most}
-        self.have_finished = LaggingAnswer(LAG)
+        self.have_finished = LaggingAnswer(0 if record else LAG)
 
     def run(self) -> BeamSearch:
         length = 1
@@ -118,7 +118,8 @@ class BeamSearch:
         tokens, beams = candidates.tokens.gather(1, going.indices), beams.gather(1, going.indices)  # b w
         at = SearchProgress(self.sums[:, 0], self.finished.scores[:, -1], norm, self.norm_at_limit, self.rules.alpha)
         self.done = self.done | STOP_RULES[self.rules.stop](at) | (self.sums[:, 0] == NEVER)  # b; none at the last step
-        leave = self.have_finished.ask(self.done.sum() >= len(self.done) / LEAVE_TOGETHER)
+        many = 1 if self.record else len(self.done) / LEAVE_TOGETHER  # a tree ends where its search does
+        leave = self.have_finished.ask(self.done.sum() >= many)
         return self.go_on(tokens, beams, leave=leave or length >= self.last or length in self.tight)
 
     def candidates(self, length: int) -> tuple[Candidates, Tensor]:

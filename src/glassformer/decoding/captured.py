@@ -165,9 +165,10 @@ class Slots:
         self.tokens[: self.active] = tokens
         self.steps += 1
         if self.graph is None and self.at.is_cuda and self.steps > EAGER:
-            self.graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(self.graph):
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
                 self.logits = self._compute(decode)
+            self.graph = graph  # only now: a recording may fail, and these slots serve the next search
         if self.graph is None:
             self.logits = self._compute(decode)
         else:
@@ -224,10 +225,16 @@ def may_be_slotted(decoder: Decoder, state: State) -> bool:
 
 
 def in_slots(model: nn.Module, decoder: Decoder, decode: Decode, tokens: Tensor, state: State) -> Tensor:
-    """A step of decoding: on an accelerator in slots, to which the state moves at its second step; else as it is."""
+    """A step of decoding: on an accelerator in slots, to which the state moves at its second step; else as it is.
+
+    A replayed graph shows nothing: if an observer has come since the last step, the state moves out.
+    """
     slots = state.places
-    if isinstance(slots, Slots) and slots.is_full:
+    if isinstance(slots, Slots) and (slots.is_full or observed()):
         state.leave_places()
+        if state.mask is not None:  # of the past alone; only a prompt has padding
+            more = state.mask.new_ones(tokens.shape)
+            state.mask = torch.cat([state.mask, more], 1) if state.memory is None else None  # b s+1
         slots = None
     if slots is None:
         if not may_be_slotted(decoder, state):

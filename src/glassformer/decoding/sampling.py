@@ -11,9 +11,10 @@ from torch import Tensor, nn
 
 from glassformer.config.values import positive, rate, size, wrong_type
 from glassformer.decoding.limits import CheckedLimits, Limits, prepare
-from glassformer.decoding.step import Decodable, Hypothesis, evaluating
-from glassformer.decoding.walking import Choose, collect, most_probable, walk
+from glassformer.decoding.step import Decodable, Hypothesis, evaluating, evaluation_mode
+from glassformer.decoding.walking import Choose, DecodingStep, collect, most_probable, walk
 from glassformer.errors import ConfigError
+from glassformer.kernels.linear import PackedWeights, packed_weights
 
 Logits = Float[Tensor, "b v"]
 NEVER = float("-inf")
@@ -155,10 +156,25 @@ def _tokens(
 ) -> Iterator[list[int | None]]:
     if source.shape[0] == 0:
         return
-    with evaluating(model):
-        for step in walk(decodable, decodable.start(source, mask), checked, pick):
+    with evaluation_mode(model):
+        for step in _steps(decodable, checked, source, mask, pick):
             row: list[int | None] = [None] * source.shape[0]
             for sentence, token in zip(step.sentences.tolist(), step.tokens.tolist(), strict=True):
                 row[sentence] = None if token in checked.ends else token
             if any(token is not None for token in row):
                 yield row
+
+
+def _steps(
+    decodable: Decodable, checked: CheckedLimits, source: Tensor, mask: Tensor | None, pick: Choose
+) -> Iterator[DecodingStep]:
+    """The steps of a walk. The weights are packed only while one is computed, not while the caller has it."""
+    known: PackedWeights = {}
+    with packed_weights(known):
+        steps = walk(decodable, decodable.start(source, mask), checked, pick)
+    while True:
+        with packed_weights(known):
+            step = next(steps, None)
+        if step is None:
+            return
+        yield step

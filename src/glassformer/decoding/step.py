@@ -182,12 +182,18 @@ def align_right(source: Tensor, mask: Tensor | None) -> tuple[Tensor, Tensor | N
 @contextmanager
 def evaluating(model: nn.Module) -> Iterator[None]:
     """Inside, the model is in evaluation mode and keeps its weights; then every module is in its old mode."""
+    with evaluation_mode(model), packed_weights():
+        yield
+
+
+@contextmanager
+def evaluation_mode(model: nn.Module) -> Iterator[None]:
+    """Inside, the model is in evaluation mode; then every module is in its old mode."""
     training = [module for module in model.modules() if module.training]
     try:
         for module in training:
             module.training = False
-        with packed_weights():
-            yield
+        yield
     finally:
         for module in training:
             module.training = True

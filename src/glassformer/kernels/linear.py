@@ -40,7 +40,9 @@ class PackedWeight(NamedTuple):
     bias: Tensor | None
 
 
-_packed: ContextVar[dict[tuple[int, ...], PackedWeight] | None] = ContextVar("packed", default=None)
+PackedWeights = dict[tuple[int, ...], PackedWeight]  # by the ids of the matrices they are made of
+
+_packed: ContextVar[PackedWeights | None] = ContextVar("packed", default=None)
 
 
 class Linear(nn.Linear):
@@ -86,23 +88,25 @@ class _Linear(torch.autograd.Function):
     def backward(ctx: Any, dy: Tensor) -> tuple[Tensor | None, ...]:
         x, weight = ctx.saved_tensors
         dx = linear_map(dy, weight.t()) if ctx.needs_input_grad[0] else None
-        rows = dy.flatten(0, -2)
-        dw = rows.t() @ x.flatten(0, -2) if ctx.needs_input_grad[1] else None  # MKL is as fast here
+        rows = dy.reshape(-1, dy.shape[-1])  # a single vector is a row, too
+        dw = rows.t() @ x.reshape(-1, x.shape[-1]) if ctx.needs_input_grad[1] else None  # MKL is as fast here
         db = rows.sum(0) if ctx.has_bias and ctx.needs_input_grad[2] else None
         return dx, dw, db
 
 
 @contextmanager
-def packed_weights() -> Iterator[None]:
+def packed_weights(known: PackedWeights | None = None) -> Iterator[None]:
     """Inside, nobody changes the weights, and each is held a second time in the kernel's order once it is used.
 
+    `known`: those held already, to which new ones are added. A generator keeps them between its steps, and enters anew
+    for each step: whoever reads it must not find the weights packed.
     Many small products have many small results: memory that was freed stays at hand for the next.
     """
     if _packed.get() is not None:
         yield
         return
     keep_memory()
-    token = _packed.set({})
+    token = _packed.set({} if known is None else known)
     try:
         yield
     finally:
@@ -151,9 +155,7 @@ def _is_worth_packing(x: Tensor, outputs: int) -> bool:
     return x.numel() * outputs >= LARGE_PACKED and x.numel() >= PACKED_ROWS * x.shape[-1]
 
 
-def _in_order(
-    known: dict[tuple[int, ...], PackedWeight], weights: list[Tensor], biases: Sequence[Tensor | None]
-) -> PackedWeight:
+def _in_order(known: PackedWeights, weights: list[Tensor], biases: Sequence[Tensor | None]) -> PackedWeight:
     key = tuple(map(id, weights))
     if key not in known:
         weight = weights[0] if len(weights) == 1 else torch.cat(weights)
