@@ -40,6 +40,15 @@ def test_the_same_loss_and_the_same_gradients(position: str, chunk: int) -> None
         torch.testing.assert_close(gradients[name], gradient, atol=1e-12, rtol=0, msg=name)
 
 
+def test_the_same_scores() -> None:
+    config = run_config({"dropout": 0.0})
+    model, some = small_model(config).double().eval(), [examples(11)[i] for i in range(11)]
+    padded, row = (task.scores(model, task.collate(some)) for task in (translation(config), packed()))
+    assert {*row} == {*padded} == {"loss", "accuracy"}
+    for name, expected in padded.items():
+        torch.testing.assert_close(row[name].mean, expected.mean, atol=0, rtol=1e-12)
+
+
 def test_every_batch_has_one_shape_and_holds_every_token() -> None:
     task, store = packed(), examples(40)
     batches = [task.collate([store[i] for i in range(first, first + n)]) for first, n in ((0, 3), (3, 17), (20, 8))]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
-from torch import nn
+from torch import Tensor, nn
 
 from glassformer.config.options import Schema
 from glassformer.config.recipe import TrainConfig
@@ -15,7 +15,7 @@ from glassformer.data.batch import PackedPairBatch, Room, packed_pair_batch
 from glassformer.data.examples import Example
 from glassformer.layers.attention.mask import Packing
 from glassformer.losses import Loss, Sum
-from glassformer.tasks.token_scores import head_loss
+from glassformer.tasks.token_scores import head_loss, head_scores
 from glassformer.tasks.translation.task import Translation, translator
 
 
@@ -52,15 +52,12 @@ class PackedTranslation:
         )
 
     def loss(self, model: nn.Module, batch: PackedPairBatch) -> Sum:
-        whole = translator(model)
-        read, written = (Packing(starts, batch.longest) for starts in (batch.source_starts, batch.target_starts))
-        embedding = whole.embedding if whole.target_embedding is None else whole.target_embedding
-        memory = whole.encoder(whole.embedding(batch.source), packing=read)  # 1 s d_model
-        x = whole.decoder(embedding(batch.target_in), memory, packing=written, memory_packing=read)  # 1 t d_model
-        return head_loss(whole.head, embedding, x, batch.target_out, loss=self.criterion, size=self.task.chunk)
+        head, embedding, x = _translated(model, batch)
+        return head_loss(head, embedding, x, batch.target_out, loss=self.criterion, size=self.task.chunk)
 
     def scores(self, model: nn.Module, batch: PackedPairBatch) -> dict[str, Sum]:
-        return {"loss": self.loss(model, batch)}
+        head, embedding, x = _translated(model, batch)
+        return head_scores(head, embedding, x, batch.target_out)
 
     def metrics(self, sums: Mapping[str, Sum]) -> dict[str, float]:
         return self.task.metrics(sums)
@@ -70,3 +67,13 @@ class PackedTranslation:
 
     def of_one_size(self, config: TrainConfig, longest: int | None) -> PackedTranslation:
         return self
+
+
+def _translated(model: nn.Module, batch: PackedPairBatch) -> tuple[nn.Module, nn.Module, Tensor]:
+    """The head, the embedding of the target, and the decoder's last stream for a batch, 1 t d_model."""
+    whole = translator(model)
+    read, written = (Packing(starts, batch.longest) for starts in (batch.source_starts, batch.target_starts))
+    embedding = whole.embedding if whole.target_embedding is None else whole.target_embedding
+    memory = whole.encoder(whole.embedding(batch.source), packing=read)  # 1 s d_model
+    x = whole.decoder(embedding(batch.target_in), memory, packing=written, memory_packing=read)  # 1 t d_model
+    return whole.head, embedding, x
