@@ -174,7 +174,7 @@ def packed_pair_batch(
     target: Frame,
     room: Room,
 ) -> PackedPairBatch:
-    """`pair` without padding between the sentences. A kernel would leave out what is longer than the room says."""
+    """`pair_batch` without padding between sentences. A kernel would leave out what is longer than the room says."""
     read, source_lengths = _row(sources, padding, source, room.tokens)
     target_in, target_lengths = _row(targets, padding, target.opened, room.tokens)
     if (longest := max(source_lengths.max(), target_lengths.max())) > room.longest:

@@ -77,10 +77,11 @@ def loss_and_slopes_(logits: Tensor, targets: Tensor, v: int, *, ignore: int, sm
     losses = torch.empty(n, dtype=torch.float32, device=logits.device)
     block = min(BLOCK, triton.next_power_of_2(width))
     right = targets.contiguous()  # windows of one token are every other number of a row
-    _loss_and_slopes[(n,)](
-        logits, right, losses, v, width, smoothing,
-        IGNORE=ignore, SMOOTH=smoothing > 0.0, BLOCK=block, num_warps=max(1, block // EACH),
-    )  # fmt: skip
+    with torch.cuda.device_of(logits):  # Triton starts a kernel on the device at hand
+        _loss_and_slopes[(n,)](
+            logits, right, losses, v, width, smoothing,
+            IGNORE=ignore, SMOOTH=smoothing > 0.0, BLOCK=block, num_warps=max(1, block // EACH),
+        )  # fmt: skip
     return losses
 
 

@@ -102,7 +102,7 @@ class DryRun:
 
 
 def dry_run(config: RunConfig, reading: BeforeReading = quietly) -> DryRun:
-    """Read the data, learn the vocabulary, build the model, try two steps; nothing is written."""
+    """Read the data, learn the vocabulary, build the model, try some steps; nothing is written."""
     ready(config)
     reading(config)
     device = choose_device(config.train.device)
@@ -182,8 +182,6 @@ def _seconds(material: Material, device: torch.device) -> float:
             with autocast(config.train.precision, device):
                 loss = material.task.loss(model, batch)
             (loss.total / loss.count).backward()
-        if device.type == "cuda":
-            torch.cuda.synchronize(device)
         took = time.perf_counter() - begun
     return took * config.train.steps
 

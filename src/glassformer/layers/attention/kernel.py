@@ -1,6 +1,7 @@
 """Scaled dot-product attention, Figure 2 left: the same equation twice, once to be read and once to be fast.
 
-This is the only place where the mathematics is written twice. Both kernels have the same signature and the same result.
+Both kernels have the same signature and the same result. The fast one picks a form for each case: PyTorch's, or one of
+those in kernels/.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def attention_weights(q: Tensor, k: Tensor, mask: Mask, *, bias: Tensor | None, 
 
 
 def fused(q: Tensor, k: Tensor, v: Tensor, mask: Mask, *, bias: Tensor | None, scale: float, dropout: float) -> Tensor:
-    """The same equation in one of PyTorch's kernels, which never holds the t×s weights.
+    """The same equation in one of PyTorch's kernels, which never holds the t×s weights, or for a few queries in ours.
 
     If an observer asks for scores or weights, they are computed separately for it; the result stays the kernel's.
     """
@@ -89,7 +90,7 @@ def fused(q: Tensor, k: Tensor, v: Tensor, mask: Mask, *, bias: Tensor | None, s
 def _has_few_scores(q: Tensor, k: Tensor) -> bool:
     """Beams on a CPU: for a few queries and short texts PyTorch's kernel takes longer than the equation as written."""
     return (
-        1 < q.shape[-2] <= 8
+        1 < q.shape[-2] <= FEW_QUERIES
         and q.shape[-2] * k.shape[-2] <= FEW_SCORES
         and in_the_open(q)
         and not torch.is_grad_enabled()
