@@ -149,7 +149,7 @@ WRONG_USE = [
     (("count", "gpt2", "--lyers", "3"), "--lyers: no such option; did you mean --layers? (glassformer count --help)"),
     (
         ("count", "gpt2", "--zzz"),
-        "--zzz: no such option; there are: --autocast, --batch, --causal, --debug, --decode",
+        "--zzz: no such option; there are: --autocast, --batch, --beams, --causal, --debug",
     ),
     (("count", "gpt2", "--layers", "x"), "--layers x is not valid; use a whole number"),
     (("count", "gpt2", "--layers=1.5"), "--layers 1.5 is not valid; use a whole number"),

@@ -228,3 +228,9 @@ def test_a_single_vector_has_its_gradients() -> None:
     linear_map(x, weight).sum().backward()
     torch.testing.assert_close(weight.grad, x.detach().expand(2048, -1))
     torch.testing.assert_close(x.grad, weight.detach().sum(0), rtol=1e-4, atol=1e-3)
+
+
+def test_for_a_comparison_every_product_is_torchs_own() -> None:
+    x, weight = torch.randn(256, 512), torch.randn(512, 512)
+    with torch.no_grad(), module.plain_products():
+        assert torch.equal(linear_map(x, weight), F.linear(x, weight))

@@ -42,6 +42,7 @@ class PackedWeight(NamedTuple):
 
 PackedWeights = dict[tuple[int, ...], PackedWeight]  # by the ids of the matrices they are made of
 
+_plain: ContextVar[bool] = ContextVar("plain", default=False)
 _packed: ContextVar[PackedWeights | None] = ContextVar("packed", default=None)
 
 
@@ -56,7 +57,7 @@ def linear_map(
     x: Float[Tensor, "*b d"], weight: Float[Tensor, "n d"], bias: Float[Tensor, " n"] | None = None
 ) -> Float[Tensor, "*b n"]:
     """x Wᵀ + b."""
-    if not ONEDNN or not in_the_open(x, weight) or torch.is_autocast_enabled("cpu"):
+    if not ONEDNN or not in_the_open(x, weight) or torch.is_autocast_enabled("cpu") or _plain.get():
         return F.linear(x, weight, bias)
     work, known = x.numel() * weight.shape[0], _packed.get()
     if torch.is_grad_enabled() and any(each is not None and each.requires_grad for each in (x, weight, bias)):
@@ -92,6 +93,16 @@ class _Linear(torch.autograd.Function):
         dw = rows.t() @ x.reshape(-1, x.shape[-1]) if ctx.needs_input_grad[1] else None  # MKL is as fast here
         db = rows.sum(0) if ctx.has_bias and ctx.needs_input_grad[2] else None
         return dx, dw, db
+
+
+@contextmanager
+def plain_products() -> Iterator[None]:
+    """Inside, every product is torch's own: for a comparison with others to the last digits."""
+    token = _plain.set(True)
+    try:
+        yield
+    finally:
+        _plain.reset(token)
 
 
 @contextmanager

@@ -31,7 +31,7 @@ def test_told_of_padding_it_leaves_padding_out() -> None:
             return self.encoder(x)
 
     x, mask = torch.tensor([[[1.0, 2.0], [3.0, 6.0], [900.0, 900.0]]]), torch.tensor([[True, True, False]])
-    plain, told = Model(), told_of_padding(Model(), lambda inputs: {"encoder": inputs[1]})
+    plain, told = Model(), told_of_padding(Model(), lambda inputs: inputs[1])
     assert told(x, mask)[0, :2].tolist() == [pytest.approx([-1, -1], abs=1e-4), pytest.approx([1, 1], abs=1e-4)]
     assert float(plain(x, mask)[0, :2].detach().std()) < 0.1
 

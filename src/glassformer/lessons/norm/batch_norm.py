@@ -54,14 +54,14 @@ class NoNorm(nn.Identity):
         super().__init__()
 
 
-def told_of_padding(model: nn.Module, masks: Callable[[Any], dict[str, Tensor | None]]) -> nn.Module:
-    """The same model; before each pass its BatchNorms get the masks of real tokens: `masks(inputs)` by stack."""
+def told_of_padding(stack: nn.Module, mask: Callable[[Any], Tensor | None]) -> nn.Module:
+    """The same stack; before each pass its BatchNorms get the mask of real tokens, `mask(inputs)`."""
 
     def tell(_: nn.Module, inputs: Any) -> None:
-        found = masks(inputs)
-        for name, module in model.named_modules():
+        real = mask(inputs)
+        for module in stack.modules():
             if isinstance(module, BatchNorm):
-                module.real = found.get(name.partition(".")[0])
+                module.real = real
 
-    model.register_forward_pre_hook(tell)
-    return model
+    stack.register_forward_pre_hook(tell)
+    return stack

@@ -96,14 +96,20 @@ def model_with(kind: str, config: RunConfig, pad: int) -> nn.Module:
     norms: dict[str, Norm] = {**NORMS, "batch": BatchNorm}
     chosen = Choice("batch" if kind == "batch_real" else kind)
     model = build(replace(config.model, norm=chosen), seed=config.train.seed, norms=norms)
+    if kind != "batch_real":
+        return model
+    embedded: list[Tensor] = []  # the tokens that a stack is given are those that were embedded last
 
-    def real(inputs: tuple[Any, ...]) -> dict[str, Tensor | None]:
-        """Real tokens by stack, from the inputs (source, target, source mask); the start token of a target counts."""
-        counted = inputs[1] != pad  # b t
+    def real(_: tuple[Any, ...]) -> Tensor:
+        """Real tokens of a stack; the first one counts, also where it has the number of padding."""
+        counted = embedded.pop() != pad  # b t
         counted[:, 0] = True
-        return {"encoder": inputs[2], "decoder": counted}
+        return counted
 
-    return told_of_padding(model, real) if kind == "batch_real" else model
+    model.get_submodule("embedding").register_forward_pre_hook(lambda _, inputs: embedded.append(inputs[0]))
+    for stack in ("encoder", "decoder"):
+        told_of_padding(model.get_submodule(stack), real)
+    return model
 
 
 @torch.no_grad()
