@@ -17,6 +17,7 @@ from glassformer.errors import InputError
 from glassformer.layers.attention import slots as slotting
 from glassformer.tap import observed
 from glassformer.trace.record import record
+from glassformer.training.precision import matmul_precision
 
 
 @pytest.fixture
@@ -186,3 +187,11 @@ def test_what_is_not_finite_is_noticed_in_the_last_step_too(most: int) -> None:
     model.decoder.final_norm.weight.data.fill_(float("nan"))
     with pytest.raises(InputError, match="not finite"):
         beam_search(model, source.cuda(), mask.cuda(), limits=Limits(max_len=most, **ENDS))
+
+
+def test_a_step_recorded_in_another_precision_is_not_used() -> None:
+    model = nn.Linear(2, 2)
+    before = captured.slots_of(model)
+    assert captured.slots_of(model) is before
+    with matmul_precision("high"):
+        assert captured.slots_of(model) is not before

@@ -81,3 +81,13 @@ def test_a_full_memory_is_one_line_and_the_run_says_so(
     with pytest.raises(InputError, match=f"the memory is full in step 1: .* {said}"):
         list(train(given))
     assert run.status["state"] == "failed" and said in str(run.status["error"])
+
+
+def test_a_model_that_does_not_fit_is_one_line_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    given = job(Run.create(tmp_path / "run", run_config(batch_tokens=512)))
+    monkeypatch.setattr(given.model, "to", full)
+    with pytest.raises(InputError, match=r"the memory is full in step 0: .* use a smaller model"):
+        list(train(given))

@@ -206,7 +206,9 @@ _OF_MODEL: WeakKeyDictionary[nn.Module, RecordedSlots] = WeakKeyDictionary()
 
 
 def slots_of(model: nn.Module) -> RecordedSlots:
-    weights = tuple((x.data_ptr(), x.dtype) for x in chain(model.parameters(), model.buffers()))
+    """A graph computes as it was recorded: from these tensors, in the precision that products had then."""
+    tensors = ((x.data_ptr(), x.dtype) for x in chain(model.parameters(), model.buffers()))
+    weights = (torch.get_float32_matmul_precision(), *tensors)
     found = _OF_MODEL.get(model)
     if found is None or found.weights != weights:
         found = _OF_MODEL[model] = RecordedSlots(weights)

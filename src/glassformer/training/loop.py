@@ -69,7 +69,10 @@ def train(job: Training, *, resume: bool = False) -> Iterator[Event]:
         if not resume and job.run.checkpoints_by_step():
             raise FileError("run_exists", path=job.run.folder)
         leftovers = tuple(remove_leftovers(job.run.checkpoints_folder) + remove_leftovers(job.run.folder))
-        state = TrainingState.begin(job.recipe, job.model, job.task, job.training, device)
+        try:
+            state = TrainingState.begin(job.recipe, job.model, job.task, job.training, device)
+        except torch.OutOfMemoryError as error:  # not even the weights
+            raise out_of_memory(job.recipe, device, 0) from error
         loop = _Loop(job, config, state, asked)
         try:
             came_from = (yield from state.restore(job.run)) if resume else None
