@@ -18,7 +18,13 @@ import glassformer as gf
 from glassformer.kernels import TRITON
 
 ALL = [found.name for found in pkgutil.walk_packages(gf.__path__, "glassformer.") if "__main__" not in found.name]
-TRITON_KERNELS = ("best_of_row", "few_queries", "layer_norm", "linear_cross_entropy")  # which CPUs do not have
+TRITON_KERNELS = (
+    "best_of_row",
+    "few_queries",
+    "layer_norm",
+    "linear_cross_entropy",
+    "short_texts",
+)  # which CPUs do not have
 IN_TRITON = {f"glassformer.kernels.{name}" for name in TRITON_KERNELS}
 
 

@@ -78,6 +78,10 @@ def fused(q: Tensor, k: Tensor, v: Tensor, mask: Mask, *, bias: Tensor | None, s
         is_causal = True
     else:
         allowed = mask.dense(t, s, q.device)
+    if bias is None and _has_short_texts(q, k, v):
+        from glassformer.kernels.short_texts import short_texts
+
+        return short_texts(q, k, v, allowed, causal=is_causal, scale=scale, dropout=dropout)
     attn_mask = allowed
     if bias is not None:
         attn_mask = bias if allowed is None else bias.masked_fill(~allowed, float("-inf"))
@@ -104,6 +108,15 @@ def _has_few_queries(q: Tensor, k: Tensor, v: Tensor) -> bool:
     from glassformer.kernels.few_queries import suits
 
     return q.dtype == k.dtype == v.dtype and suits(q, v)
+
+
+def _has_short_texts(q: Tensor, k: Tensor, v: Tensor) -> bool:
+    """Training on short texts on an accelerator, for which there are kernels of our own."""
+    if not runs_on(q) or not torch.is_grad_enabled():
+        return False
+    from glassformer.kernels.short_texts import suits
+
+    return suits(q, k, v)
 
 
 def packed(q: Tensor, k: Tensor, v: Tensor, mask: Mask, *, scale: float, dropout: float) -> Tensor:
