@@ -1,6 +1,7 @@
 """Decoding against Hugging Face's `generate` and CTranslate2: random weights, every sentence decoded to full length.
 
-`generate` has a model of the same sizes, CTranslate2 our very weights: its tokens must be ours before it is timed.
+`generate` has a model of the same sizes, CTranslate2 our very weights: its tokens must be ours before it is timed. All
+get sentences of similar length together.
 """
 
 from __future__ import annotations
@@ -94,6 +95,24 @@ def _sentences(setting: DecodingSetting, device: str) -> tuple[Tensor, Tensor]:
     return source.to(device), mask.to(device)
 
 
+class SortedBatch(NamedTuple):
+    """Sentences of similar length, no wider than the longest, and which they are."""
+
+    order: Tensor
+    source: Tensor
+    mask: Tensor
+
+
+def sorted_batches(source: Tensor, mask: Tensor, size: int) -> list[SortedBatch]:
+    """By length, for every library alike."""
+    lengths = mask.sum(1)
+    batches = []
+    for order in lengths.argsort(stable=True).split(size):
+        width = int(lengths[order].max())
+        batches.append(SortedBatch(order, source[order, :width], mask[order, :width]))
+    return batches
+
+
 def _config(setting: DecodingSetting) -> ModelConfig:
     return replace(paper_model(setting.sizes), head=Choice("language_model", {"bias": True}))
 
@@ -111,19 +130,18 @@ def _ours(model: nn.Module, setting: DecodingSetting) -> Decoding:
     limits = Limits(eos=EOS, bos=BOS, forbidden=(EOS,), max_len=setting.tokens)
 
     def decode(source: Tensor, mask: Tensor, beam: int) -> list[list[int]]:
-        lengths = mask.sum(1)
         beams = Beams(width=beam, length_norm="power", alpha=ALPHA, stop="first")
 
-        def search(order: Tensor) -> list[list[Hypothesis]]:
-            some, real = (x[order, : int(lengths[order].max())] for x in (source, mask))
+        def search(batch: SortedBatch) -> list[list[Hypothesis]]:
             if beam == 1:
-                return greedy(model, some, real, limits=limits)
-            return beam_search(model, some, real, limits=limits, beams=beams)
+                return greedy(model, batch.source, batch.mask, limits=limits)
+            return beam_search(model, batch.source, batch.mask, limits=limits, beams=beams)
 
-        order = lengths.argsort(stable=True)  # similar lengths together and batches side by side, as `translate` does
+        batches = sorted_batches(source, mask, setting.batch)
         with evaluating(model):
-            best = side_by_side(search, order.split(setting.batch), source.device)
-        found = dict(zip(order.tolist(), chain.from_iterable(best), strict=True))
+            best = side_by_side(search, batches, source.device)  # as `translate` does
+        order = chain.from_iterable(batch.order.tolist() for batch in batches)
+        found = dict(zip(order, chain.from_iterable(best), strict=True))
         return [found[sentence][0].tokens for sentence in range(len(source))]
 
     return decode
@@ -185,10 +203,10 @@ def _theirs(setting: DecodingSetting, device: str) -> Callable[[Tensor, Tensor, 
     model: Any = HuggingFaceMarian(setting.sizes).body.eval().to(device, _dtype(device))
 
     def decode(source: Tensor, mask: Tensor, beam: int) -> None:
-        for some, real in zip(source.split(setting.batch), mask.split(setting.batch), strict=True):
+        for batch in sorted_batches(source, mask, setting.batch):
             model.generate(
-                input_ids=some,
-                attention_mask=real.long(),
+                input_ids=batch.source,
+                attention_mask=batch.mask.long(),
                 num_beams=beam,
                 max_new_tokens=setting.tokens,
                 min_new_tokens=setting.tokens,
