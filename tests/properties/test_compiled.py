@@ -12,6 +12,7 @@ import torch
 import torch._inductor.compile_fx as compile_fx
 from torch import nn
 
+from glassformer import kernels
 from glassformer.config.model import ModelConfig
 from glassformer.ledger.costs import Pass, costs
 from glassformer.models.build import build
@@ -93,6 +94,19 @@ def test_it_keeps_what_the_compiler_keeps(name: str, stack: str) -> None:
     real = kept_by_the_compiler(getattr(model, stack), *given[: 1 if stack == "encoder" else 2])
     ours, stream = kept_by_the_ledger(config, stack), given[0].nbytes // 2
     assert min(abs(ours - real - each) for each in (0, stream)) < 0.02 * real
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # torch's own compiler warns about itself
+@pytest.mark.parametrize("name", ["post", "dropout inside", "pre, gelu", "parallel"])
+def test_it_keeps_what_the_compiler_keeps_of_activations_with_kernels(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The activations in their forms for an accelerator: of GELU's, the compiler must see through a Triton kernel."""
+    if "gelu" in CONFIGS[name].values() and not kernels.TRITON:
+        pytest.skip("needs Triton")
+    monkeypatch.setattr(kernels, "usable", lambda x: True)
+    test_it_keeps_what_the_compiler_keeps(name, "decoder")
 
 
 def test_a_tensor_is_cast_once_however_many_products_read_it() -> None:

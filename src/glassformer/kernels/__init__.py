@@ -41,6 +41,17 @@ def usable(x: Tensor) -> bool:
     return runs_on(x) and not observed()
 
 
+def compiled_in_bfloat16(x: Tensor) -> bool:
+    """Whether products of x are in bfloat16 here, in a step that is compiled for an accelerator and that nobody
+    watches."""
+    import torch
+
+    if not torch.compiler.is_compiling() or not usable(x):
+        return False
+    kind = x.device.type
+    return torch.bfloat16 == (torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else x.dtype)
+
+
 def in_the_open(*tensors: Tensor) -> bool:
     """Whether a form for CPUs can take the place of the plain one: nobody follows or compiles the torch functions."""
     import torch

@@ -22,8 +22,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.utils.flop_counter import register_flop_formula
 
-from glassformer.kernels import in_the_open
-from glassformer.kernels.gelu import gelu, suits
+from glassformer.kernels import compiled_in_bfloat16, in_the_open
 from glassformer.kernels.memory import keep_memory
 from glassformer.tap import observed
 
@@ -153,13 +152,29 @@ def joint_packed(x: Tensor, *layers: nn.Linear) -> tuple[Tensor, ...]:
 
 
 def activated(x: Tensor, layer: nn.Module, activation: Callable[[Tensor], Tensor]) -> Tensor:
-    """activation(layer(x)); ReLU inside a packed product costs nothing, and GELU has a faster form: see gelu.py."""
-    if activation is F.relu and packs(x, layer) and isinstance(layer, Linear):
-        known = _packed.get()
-        assert known is not None
-        return _product(x, _in_order(known, [layer.weight], [None]).weight, layer.bias, "relu")
-    result: Tensor = layer(x)
-    return gelu(result) if activation is F.gelu and suits(result) else activation(result)
+    """activation(layer(x)); ReLU as a part of the product costs nothing: packed, or see relu.py."""
+    if activation is F.relu and type(layer) is Linear:
+        if packs(x, layer):
+            known = _packed.get()
+            assert known is not None
+            return _product(x, _in_order(known, [layer.weight], [None]).weight, layer.bias, "relu")
+        if layer.bias is not None and compiled_in_bfloat16(x):
+            from glassformer.kernels.relu import linear_relu
+
+            return linear_relu(x, layer.weight, layer.bias)
+    return activation(layer(x))
+
+
+def keeps_less(x: Tensor, layer: nn.Module, activation: Callable[[Tensor], Tensor]) -> bool:
+    """Whether activation and layer keep less as one function, `gelu_layer`, if nothing is between them."""
+    return activation is F.gelu and type(layer) is Linear and compiled_in_bfloat16(x)
+
+
+def gelu_layer(x: Tensor, layer: nn.Linear) -> Tensor:
+    """layer(F.gelu(x)), which keeps x alone: see gelu.py."""
+    from glassformer.kernels.gelu import gelu_linear
+
+    return gelu_linear(x, layer.weight, layer.bias)
 
 
 def _is_worth_packing(x: Tensor, outputs: int) -> bool:

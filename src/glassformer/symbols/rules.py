@@ -129,7 +129,10 @@ def _keeping_result(run: SymbolicRun, x: Symbolic, name: str) -> Symbolic:
 
 
 def relu(run: SymbolicRun, x: Symbolic, inplace: bool = False) -> Symbolic:
-    """The derivative is 0 or 1, read off the result, which is kept; a compiler reads it off the input as well."""
+    """The derivative is 0 or 1, read off the result, which is kept; a compiler reads it off the input as well.
+
+    As a part of the product before it (kernels/relu.py) the result is kept, and there is no input: as many bytes.
+    """
     return _keeping_input(run, x, "relu") if run.compiled else _keeping_result(run, x, "relu")
 
 

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from glassformer.errors import choose
 from glassformer.kernels.dropout import dropout
-from glassformer.kernels.linear import Linear, activated
+from glassformer.kernels.linear import Linear, activated, gelu_layer, keeps_less
 from glassformer.layers.feed_forward.activation import ACTIVATIONS
 from glassformer.tap import tap
 
@@ -30,6 +30,8 @@ class FeedForward(nn.Module):
         self.w_2 = Linear(d_ff, d_model, bias=bias)
 
     def forward(self, x: Float[Tensor, "b t d_model"]) -> Float[Tensor, "b t d_model"]:
+        if keeps_less(x, self.w_2, self.activation) and not (self.training and self.dropout):
+            return gelu_layer(self.w_1(x), self.w_2)
         hidden = tap("hidden", activated(x, self.w_1, self.activation))  # b t d_ff
         hidden = dropout(hidden, self.dropout, self.training)
         return tap("output", self.w_2(hidden))  # b t d_model
