@@ -34,6 +34,13 @@ Loss = Callable[[Tensor, Tensor], Sum]  # (output of the model, targets)
 Weights = Sequence[float] | None  # one for each class
 
 
+def _numbers(values: Sequence[float], like: Tensor) -> Float[Tensor, " n"]:
+    """Fixed numbers as a tensor. On an accelerator one by one: a copy from the host would make a step wait."""
+    if like.device.type == "cpu" or torch.compiler.is_compiling():
+        return like.new_tensor(values)
+    return torch.stack([like.new_full((), value) for value in values])
+
+
 def cross_entropy(
     logits: Float[Tensor, "*rows v"],
     targets: Int[Tensor, "*rows"] | Float[Tensor, "*rows v"],
@@ -53,7 +60,7 @@ def cross_entropy(
     Differs from the paper: nothing; the paper does not say over which tokens ε is spread.
     """
     rows = logits.flatten(0, -2)  # n v
-    weight = None if weights is None else rows.new_tensor(weights)  # v
+    weight = None if weights is None else _numbers(weights, rows)  # v
     if targets.is_floating_point():
         shares = targets.flatten(0, -2)  # n v
         total = F.cross_entropy(rows, shares.to(rows.dtype), weight, label_smoothing=smoothing, reduction="sum")
@@ -81,7 +88,7 @@ def focal(
     rows, right = logits.flatten(0, -2), targets.flatten()  # n v, n
     surprise = F.cross_entropy(rows, right, ignore_index=ignore, reduction="none")  # n: −log p; 0 where ignored
     counted = right != ignore
-    weighted = surprise if weights is None else surprise * rows.new_tensor(weights)[right.where(counted, 0)]  # n
+    weighted = surprise if weights is None else surprise * _numbers(weights, rows)[right.where(counted, 0)]  # n
     if gamma == 0.0:
         return Sum(weighted.sum(), counted.sum())
     doubt = -torch.expm1(-surprise)  # 1 − p, exact where p is close to 1
@@ -109,7 +116,7 @@ def binary_cross_entropy(
     counted = right != ignore
     wanted = right.where(counted, 0)  # n
     aim = wanted.to(z.dtype) * (1 - smoothing) + smoothing / 2
-    weight = counted.to(z.dtype) if weights is None else z.new_tensor(weights)[wanted] * counted
+    weight = counted.to(z.dtype) if weights is None else _numbers(weights, z)[wanted] * counted
     return Sum(F.binary_cross_entropy_with_logits(z, aim, weight, reduction="sum"), counted.sum())
 
 

@@ -21,7 +21,7 @@ from glassformer.training.optimizer import make_optimizer
 from glassformer.training.precision import LossScale
 from glassformer.training.step import Stepper
 
-FIRST_CALLS = WARM_UP + 2  # compiled, captured, and replayed once
+FIRST_CALLS = WARM_UP + 2  # compiled if it is, captured, and replayed once
 RATE = 1e-4
 
 
@@ -36,9 +36,10 @@ def our_step(
     precision: str | None = None,
     again: bool = False,
 ) -> Callable[[], None]:
-    """As `glassformer train` takes it there: where it compiles for an accelerator, it also captures whole steps.
+    """As `glassformer train` takes it there: an accelerator replays captured steps, compiled or not.
 
-    `precision`: by default that of the device; `again`: with activation checkpointing.
+    `precision`: by default that of the device; `again`: with activation checkpointing, which asks for the state of the
+    random numbers, so such a step cannot be captured.
     """
     place, precision = torch.device(device), precision or PRECISIONS[device]
     model = recompute(build(config, seed=0, device=device), again).train()
@@ -51,6 +52,6 @@ def our_step(
         device=place,
         precision=precision,
         clip=train.clip,
-        captured=compiled and device == "cuda" and task.recordable,
+        captured=device == "cuda" and task.recordable and not again,
     )
     return lambda: stepper.take_step([batch], RATE)

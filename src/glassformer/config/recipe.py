@@ -144,7 +144,7 @@ class TrainConfig(ConfigTable):
     skip_limit: int = 10  # steps in a row without a finite gradient before stopping
     seed: int = checked(0, size_or_zero)
     deterministic: bool = False
-    compile: bool | None = None  # with graphs and batches without padding; default: on an accelerator
+    compile: bool | None = None  # default: on an accelerator if the job is long enough for it to pay
     device: str = "auto"
     threads: int | None = None
 

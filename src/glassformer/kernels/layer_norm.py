@@ -1,7 +1,8 @@
-"""The backward pass of layer normalisation in one kernel: each number is read once, and the residual's slope is added.
+"""Layer normalisation, each pass in one kernel that reads each number once; backward adds the residual's slope.
 
     plain form    layers/norm.LayerNorm: F.layer_norm and what torch derives from it
-    this form     the same forward equation, which a compiler fuses with what stands before it; backward by hand
+    this form     forward in the types of the stream and of the products, with no copy in float32; backward by hand
+    compiled      forward by the equation, which a compiler fuses with what stands before it; backward as above
 
 What a compiler makes of the backward pass reads everything three times: for the rows, for γ and for β.
 """
@@ -14,14 +15,36 @@ import torch
 import triton
 import triton.language as tl
 from torch import Tensor
-from torch.library import triton_op, wrap_triton
 
 PROGRAMS = 132 * 8  # enough for the largest accelerators; each adds up its own share of γ's and β's slopes
 ROWS = 2  # of one program at a time
+Launch = tuple[tuple[Any, ...], dict[str, Any]]  # the arguments of a kernel
 
 
 @triton.jit
-def _backward(
+def _forward_rows(
+    X, GAMMA, BETA, Y, MEAN, RSTD, m, d, eps, HAS_BETA: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr
+):  # fmt: skip
+    """Some rows: γ ⊙ (x − mean) · rstd + β, and their mean and rstd = 1/√(var + ε), all computed in float32."""
+    columns = tl.arange(0, WIDTH)
+    inside = columns < d
+    rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    at = rows[:, None].to(tl.int64) * d + columns[None, :]
+    ok = (rows[:, None] < m) & inside[None, :]
+    x = tl.load(X + at, mask=ok, other=0.0).to(tl.float32)
+    mean = tl.sum(x, 1) / d
+    apart = tl.where(ok, x - mean[:, None], 0.0)
+    rstd = 1.0 / tl.sqrt(tl.sum(apart * apart, 1) / d + eps)
+    y = apart * rstd[:, None] * tl.load(GAMMA + columns, mask=inside, other=0.0).to(tl.float32)[None, :]
+    if HAS_BETA:
+        y += tl.load(BETA + columns, mask=inside, other=0.0).to(tl.float32)[None, :]
+    tl.store(Y + at, y.to(Y.dtype.element_ty), mask=ok)
+    tl.store(MEAN + rows, mean, mask=rows < m)
+    tl.store(RSTD + rows, rstd, mask=rows < m)
+
+
+@triton.jit
+def backward_rows(
     DY, RESIDUAL, X, GAMMA, MEAN, RSTD, DX, D_GAMMA, D_BETA, m, d, each,
     HAS_RESIDUAL: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr,
 ):  # fmt: skip
@@ -54,11 +77,14 @@ def _backward(
     tl.store(D_BETA + share, d_beta, mask=inside)
 
 
-@triton_op("glassformer::layer_norm_backward", mutates_args=())
-def layer_norm_backward(
+def _warps(width: int) -> int:
+    return 4 if width > 512 else 2
+
+
+def prepared(
     dy: Tensor, residual: Tensor | None, x: Tensor, gamma: Tensor, mean: Tensor, rstd: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
-    """Slopes along x, γ and β; `residual` is added to the first."""
+) -> tuple[tuple[Tensor, Tensor, Tensor], Launch]:
+    """Memory for the slopes along x, γ and β (of these a share for each program), and the arguments of the kernel."""
     x, mean, rstd = x.contiguous(), mean.contiguous(), rstd.contiguous()  # the kernel counts rows in this order
     d = x.shape[-1]
     m = x.numel() // d
@@ -66,21 +92,47 @@ def layer_norm_backward(
     d_gamma = torch.empty(PROGRAMS, d, dtype=torch.float32, device=x.device)
     d_beta = torch.empty_like(d_gamma)
     width = triton.next_power_of_2(d)
-    wrap_triton(_backward)[(PROGRAMS,)](
-        dy.contiguous(), x if residual is None else residual.contiguous(), x, gamma, mean, rstd, dx, d_gamma, d_beta,
-        m, d, triton.cdiv(m, ROWS * PROGRAMS),
-        HAS_RESIDUAL=residual is not None, ROWS=ROWS, WIDTH=width, num_warps=4 if width > 512 else 2,
-    )  # fmt: skip
+    beside = x if residual is None else residual.contiguous()
+    given = dy.contiguous(), beside, x, gamma, mean, rstd, dx, d_gamma, d_beta, m, d, triton.cdiv(m, ROWS * PROGRAMS)
+    options = {"HAS_RESIDUAL": residual is not None, "ROWS": ROWS, "WIDTH": width, "num_warps": _warps(width)}
+    return (dx, d_gamma, d_beta), (given, options)
+
+
+def _backward(
+    dy: Tensor, residual: Tensor | None, x: Tensor, gamma: Tensor, mean: Tensor, rstd: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Slopes along x, γ and β; `residual` is added to the first."""
+    if torch.compiler.is_compiling():
+        found: tuple[Tensor, Tensor, Tensor] = torch.ops.glassformer.layer_norm_backward(
+            dy, residual, x, gamma, mean, rstd
+        )
+        return found
+    (dx, d_gamma, d_beta), (given, options) = prepared(dy, residual, x, gamma, mean, rstd)
+    with torch.cuda.device_of(x):  # Triton starts a kernel on the device at hand
+        backward_rows[(PROGRAMS,)](*given, **options)
     return dx, d_gamma.sum(0), d_beta.sum(0)
 
 
-def _forward(x: Tensor, gamma: Tensor, beta: Tensor | None, eps: float) -> tuple[Tensor, Tensor, Tensor]:
-    """LayerNorm(x) in float32, and the mean and 1/deviation of each row."""
-    wide = x.float()
-    mean = wide.mean(-1, keepdim=True)  # *rows 1
-    rstd = torch.rsqrt((wide - mean).square().mean(-1, keepdim=True) + eps)  # *rows 1
-    y = (wide - mean) * rstd * gamma
-    return y if beta is None else y + beta, mean, rstd
+def _forward(
+    x: Tensor, gamma: Tensor, beta: Tensor | None, eps: float, dtype: torch.dtype
+) -> tuple[Tensor, Tensor, Tensor]:
+    """LayerNorm(x) in `dtype`, and in float32 the mean and 1/deviation of each row."""
+    if torch.compiler.is_compiling():
+        wide = x.float()
+        mean = wide.mean(-1, keepdim=True)  # *rows 1
+        rstd = torch.rsqrt((wide - mean).square().mean(-1, keepdim=True) + eps)  # *rows 1
+        normal = (wide - mean) * rstd * gamma
+        return (normal if beta is None else normal + beta).to(dtype), mean, rstd
+    x, d = x.contiguous(), x.shape[-1]
+    m, width = x.numel() // d, triton.next_power_of_2(d)
+    y = torch.empty_like(x, dtype=dtype)
+    mean, rstd = x.new_empty(2, *x.shape[:-1], 1, dtype=torch.float32)  # *rows 1
+    with torch.cuda.device_of(x):
+        _forward_rows[(triton.cdiv(m, ROWS),)](
+            x, gamma, gamma if beta is None else beta, y, mean, rstd, m, d, eps,
+            HAS_BETA=beta is not None, ROWS=ROWS, WIDTH=width, num_warps=_warps(width),
+        )  # fmt: skip
+    return y, mean, rstd
 
 
 class _Norm(torch.autograd.Function):
@@ -88,15 +140,15 @@ class _Norm(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, gamma: Tensor, beta: Tensor | None, eps: float, dtype: torch.dtype) -> Tensor:
-        y, mean, rstd = _forward(x, gamma, beta, eps)
+        y, mean, rstd = _forward(x, gamma, beta, eps, dtype)
         ctx.save_for_backward(x, gamma, mean, rstd)
         ctx.has_beta = beta is not None
-        return y.to(dtype)
+        return y
 
     @staticmethod
     def backward(ctx: Any, *slopes: Tensor) -> tuple[Tensor | None, ...]:
         x, gamma, mean, rstd = ctx.saved_tensors
-        dx, d_gamma, d_beta = torch.ops.glassformer.layer_norm_backward(slopes[0], None, x, gamma, mean, rstd)
+        dx, d_gamma, d_beta = _backward(slopes[0], None, x, gamma, mean, rstd)
         return dx, d_gamma.to(gamma.dtype), d_beta.to(gamma.dtype) if ctx.has_beta else None, None, None
 
 
@@ -107,26 +159,34 @@ class _Branch(torch.autograd.Function):
     def forward(
         ctx: Any, x: Tensor, gamma: Tensor, beta: Tensor | None, eps: float, dtype: torch.dtype
     ) -> tuple[Tensor, Tensor]:
-        y, mean, rstd = _forward(x, gamma, beta, eps)
+        y, mean, rstd = _forward(x, gamma, beta, eps, dtype)
         ctx.save_for_backward(x, gamma, mean, rstd)
         ctx.has_beta = beta is not None
-        return x.view_as(x), y.to(dtype)
+        return x.view_as(x), y
 
     @staticmethod
     def backward(ctx: Any, *slopes: Tensor) -> tuple[Tensor | None, ...]:
         residual, dy = slopes
         x, gamma, mean, rstd = ctx.saved_tensors
-        dx, d_gamma, d_beta = torch.ops.glassformer.layer_norm_backward(dy, residual, x, gamma, mean, rstd)
+        dx, d_gamma, d_beta = _backward(dy, residual, x, gamma, mean, rstd)
         return dx, d_gamma.to(gamma.dtype), d_beta.to(gamma.dtype) if ctx.has_beta else None, None, None
 
 
 def branch(x: Tensor, gamma: Tensor, beta: Tensor | None, eps: float, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
     """x and LayerNorm(x), the latter in `dtype`."""
+    _meet_compiler()
     stream, y = _Branch.apply(x, gamma, beta, eps, dtype)
     return stream, y
 
 
 def layer_norm(x: Tensor, gamma: Tensor, beta: Tensor | None, eps: float, dtype: torch.dtype) -> Tensor:
     """LayerNorm(x) in `dtype`."""
+    _meet_compiler()
     y: Tensor = _Norm.apply(x, gamma, beta, eps, dtype)
     return y
+
+
+def _meet_compiler() -> None:
+    """A compiler sees the backward kernel as an operator of torch, which takes seconds to define."""
+    if torch.compiler.is_compiling():
+        import glassformer.kernels.layer_norm_operator  # noqa: F401

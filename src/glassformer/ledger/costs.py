@@ -51,6 +51,7 @@ class Pass:
     recompute: bool = False  # activation checkpointing: blocks are computed again in the backward pass
     optimizer: str = "adamw"
     loss: str = "chunks"  # as an accelerator computes that of a wide head: a chunk of logits at a time, or the whole
+    compiled: bool = True  # training on an accelerator: the stacks are compiled
     beams: int = 1  # decoding: so many rows of the batch are hypotheses of one sentence
 
     def __post_init__(self) -> None:
@@ -155,7 +156,8 @@ class Passed:
 def passed(config: ModelConfig, run: Pass) -> Passed:
     """Run the real `forward`, in symbols."""
     check_lengths(config, run)
-    symbols = SymbolicRun(DTYPES[run.dtype], accelerator=DEVICES[run.device], autocast=run.autocast)
+    on = DEVICES[run.device]
+    symbols = SymbolicRun(DTYPES[run.dtype], accelerator=on, compiling=on and run.compiled, autocast=run.autocast)
     model = in_symbols(config, symbols, run.kernel)
     sizes = pass_lengths(config, run.batch, run.length, run.target_length, run.past)
     return Passed(model, symbols, run_pass(config, symbols, model, sizes, training=run.training))

@@ -130,6 +130,14 @@ def device_named(name: str) -> Device:
     return choose("device", name, {**DEVICES, MEASURED: None}) or this_machine()
 
 
+def card_peak(card: str, dtype: str) -> float:
+    """FLOP/s of a card by the name that it gives itself ("NVIDIA A100-SXM4-80GB"); if unknown, the least of all."""
+    words = card.lower().replace("rtx ", "rtx").replace("-", " ").split()
+    peaks = {name: device.peaks[dtype] for name, device in DEVICES.items() if dtype in device.peaks}
+    known = (peak for name, peak in peaks.items() if name.partition("-")[0] in words)
+    return next(known, min(peaks.values()))
+
+
 def this_machine(seconds: float = 0.5) -> Device:
     """What the accelerator (or the CPU, if there is none) reaches: products, a copy in memory, free memory.
 

@@ -187,13 +187,18 @@ def layer_norm(
     bias: Symbolic | None = None,
     eps: float = 1e-5,
 ) -> Symbolic:
-    """Keeps the input, and a mean and a deviation for each row; an accelerator computes these in float32."""
-    wide = widened(run, x)
+    """Keeps the input, and a mean and a deviation for each row; an accelerator computes these in float32.
+
+    The kernel of our own there, where it is not part of compiled code, reads and gives two-byte numbers as they are.
+    """
+    narrow = run.own_norm and run.autocast and not run.compiled
+    wide = x if narrow else widened(run, x)
     run.keep_origins(wide, "input")
     statistics = {name: run.new(x.shape[:-1], wide.dtype, width=4 if run.accelerator else None) for name in ROWS}
     for name, each in statistics.items():
         run.keep(each, name)
-    return run.again(run.new(x.shape, wide.dtype, trained=True), wide, *statistics.values())
+    dtype = torch.bfloat16 if narrow else wide.dtype
+    return run.again(run.new(x.shape, dtype, trained=True), wide, *statistics.values())
 
 
 # --- sums and largest entries ---

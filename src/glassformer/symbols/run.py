@@ -22,6 +22,7 @@ from glassformer.symbols.tensor import Storage, Symbolic
 from glassformer.tap import Selection, observe
 
 STACKS = ("encoder", "decoder")
+NORMS = ("self_attention_norm", "cross_attention_norm", "feed_forward_norm")  # those around a sub-layer
 RenameAxes = Callable[[str, Symbolic], Symbolic]  # path of a tap or a module, tensor → the same, axes named as there
 
 
@@ -63,7 +64,7 @@ class Step:
 class SymbolicRun(TorchFunctionMode):
     """While active, torch computes in symbols. `dtype` is the model's; its width is written w.
 
-    On an accelerator the stacks are compiled: what their backward pass keeps is what the compiler lets it keep.
+    `compiling`: the stacks are compiled, and their backward pass keeps what the compiler lets it keep.
     """
 
     def __init__(
@@ -71,11 +72,13 @@ class SymbolicRun(TorchFunctionMode):
         dtype: torch.dtype = torch.float32,
         *,
         accelerator: bool = False,
+        compiling: bool = False,
         autocast: bool = False,
         rename_axes: RenameAxes = lambda name, x: x,
     ) -> None:
         super().__init__()
         self.dtype, self.accelerator, self.autocast, self.rename_axes = dtype, accelerator, autocast, rename_axes
+        self.compiling = compiling
         self.width = Dim("w", dtype.itemsize)
         self.steps: list[Step] = []
         self.copies: dict[object, tuple[Symbolic, Symbolic]] = {}  # compiled: a tensor and its two-byte copy
@@ -84,8 +87,17 @@ class SymbolicRun(TorchFunctionMode):
 
     @property
     def compiled(self) -> bool:
-        """Is this part of a stack? On an accelerator those are compiled, each by itself: training/compile.py."""
-        return self.accelerator and self._path[-1].partition(".")[0] in STACKS
+        """Is this part of a compiled stack? Each is compiled by itself: training/compile.py."""
+        return self.compiling and self._in_stack
+
+    @property
+    def _in_stack(self) -> bool:
+        return self._path[-1].partition(".")[0] in STACKS
+
+    @property
+    def own_norm(self) -> bool:
+        """Is this norm computed by a kernel of our own? See layers/residual.py."""
+        return self.accelerator and self._in_stack and self.here in NORMS
 
     # --- every call of torch ---
 
@@ -148,9 +160,9 @@ class SymbolicRun(TorchFunctionMode):
 
     @property
     def joint(self) -> bool:
-        """Is this product part of another? Compiled, q, k and v of self-attention are one: kernels/joint_linear.py."""
+        """Is this product part of another? On an accelerator q, k and v of self-attention are: kernels/joint_linear.py."""
         box, _, here = self._path[-1].rpartition(".")
-        return self.compiled and here in ("w_q", "w_k", "w_v") and box.endswith("self_attention")
+        return self.accelerator and self._in_stack and here in ("w_q", "w_k", "w_v") and box.endswith("self_attention")
 
     # --- where we are, and the Observer of tap.py ---
 

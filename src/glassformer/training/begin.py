@@ -20,6 +20,7 @@ from glassformer.tasks import Material, kind_of
 from glassformer.tasks.own import open_recipe_or_data
 from glassformer.tasks.schemas import schemas
 from glassformer.text.kinds import check_tokenizer
+from glassformer.training.compile import decided
 from glassformer.training.loop import Training
 from glassformer.training.schedule import heed
 from glassformer.training.start import keep, open_start, put_weights, take
@@ -50,7 +51,8 @@ def begin(config: RunConfig, out: str | Path, reading: BeforeReading = quietly) 
         if taken is not None:
             keep(run, *taken)
 
-    return job(Run.create(out, material.config, fill=fill, options=schemas(material.config)), material)
+    complete = decided(material.config, choose_device(config.train.device))
+    return job(Run.create(out, complete, fill=fill, options=schemas(complete)), material)
 
 
 def ready(config: RunConfig) -> Loaded | None:
@@ -96,11 +98,12 @@ def again(folder: str | Path, changes: Mapping[str, Any] | None = None) -> Train
     """
     run = Run.open(folder)
     with locked(run.folder):
+        begun = decided(run.config, choose_device(run.config.train.device))  # by the steps that it had
         config = changed(run, changes or {})
+        config = replace(config, train=replace(config.train, compile=begun.train.compile))
         if config != run.config:
             run.write_config(config, schemas(config))
             run = Run.open(folder)
-    choose_device(config.train.device)
     return job(run, kind_of(run.config).task.again(run))
 
 

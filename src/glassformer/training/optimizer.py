@@ -5,7 +5,9 @@ Their state is saved by parameter name and restored bit for bit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -15,6 +17,7 @@ from glassformer.config.recipe import TrainConfig
 from glassformer.errors import FileError
 
 ParameterGroups = list[dict[str, Any]]
+KEPT_OUT = "__dynamo_disable"  # torch's note at a function of how to call it
 
 
 def _on_accelerator(groups: ParameterGroups) -> bool:
@@ -69,7 +72,37 @@ def make_optimizer(model: nn.Module, config: TrainConfig) -> torch.optim.Optimiz
     decays = [p for p in trained if p.dim() > 1 and id(p) not in tables]
     rest = [p for p in trained if p.dim() <= 1 or id(p) in tables]
     groups: ParameterGroups = [{"params": decays}, {"params": rest, "weight_decay": 0.0}]
-    return OPTIMIZERS[config.optimizer.kind]([group for group in groups if group["params"]], **config.optimizer.options)
+    with _without_compiler():
+        return OPTIMIZERS[config.optimizer.kind](
+            [group for group in groups if group["params"]], **config.optimizer.options
+        )
+
+
+# torch loads its compiler when an optimiser is made, cleared or used for the first time, only to tell it to keep out:
+# 3 s, 80 MB. Nobody compiles an optimiser here.
+
+
+@contextmanager
+def _without_compiler() -> Iterator[None]:
+    """Inside, an optimiser can be made without torch's compiler: the form that it would find there is known."""
+    plain: Any = inspect.unwrap(torch.optim.Optimizer.add_param_group)
+    known = vars(plain).get(KEPT_OUT)
+    setattr(plain, KEPT_OUT, known or plain)
+    try:
+        yield
+    finally:
+        setattr(plain, KEPT_OUT, known)
+
+
+def forget_gradients(optimizer: torch.optim.Optimizer) -> None:
+    for parameter in (p for group in optimizer.param_groups for p in group["params"]):
+        parameter.grad = None
+
+
+@torch.no_grad()
+def update(optimizer: torch.optim.Optimizer) -> None:
+    """The step of an optimiser itself, without what torch wraps around it."""
+    inspect.unwrap(type(optimizer).step)(optimizer)
 
 
 def state_tensors(optimizer: torch.optim.Optimizer, model: nn.Module) -> dict[str, Tensor]:

@@ -19,6 +19,7 @@ from glassformer.models.build import build
 from glassformer.models.stack import Stack
 from glassformer.tasks.token_scores import plain_smoothing
 from glassformer.tasks.translation.task import Translation, row_without_padding
+from glassformer.training.compile import decided
 
 SPARE = 0.9  # of the memory; the rest goes to fragments, kernels and the libraries themselves
 
@@ -42,13 +43,14 @@ def full_step(config: RunConfig, device: torch.device) -> Pass:
         autocast=train.precision != "float32",
         optimizer=job.optimizer,
         loss="chunks" if chunks else "whole",
+        compiled=bool(decided(config, device).train.compile),
     )
 
 
 def _row(config: RunConfig) -> int | None:
     """The length of a translator's row without padding; None if its batches are padded there."""
     train, model = config.train, config.model
-    if config.task.kind != Translation.name or train.precision == "float32" or train.compile is False:
+    if config.task.kind != Translation.name or train.precision == "float32":
         return None
     stacks = [module for module in build(model, device="meta").modules() if isinstance(module, Stack)]
     longest = min(model.max_len, config.data.max_length or model.max_len)

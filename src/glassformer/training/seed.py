@@ -73,5 +73,6 @@ def settings(*, deterministic: bool, threads: int | None) -> Iterator[None]:
             torch.set_num_threads(threads)
         yield
     finally:
-        torch.use_deterministic_algorithms(before[0])
+        if deterministic:  # loads torch's compiler, to tell it: seconds that others need not spend
+            torch.use_deterministic_algorithms(before[0])
         torch.set_num_threads(before[1])

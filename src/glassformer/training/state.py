@@ -77,10 +77,10 @@ class TrainingState:
         train = config.train
         seed_all(train.seed)
         model.to(device).train()
-        fast = is_compiled(train, device)
-        if fast:
+        compiled, on = is_compiled(config, device), device.type == "cuda"
+        if compiled:
             task = compile_parts(model, task)
-        if fast and device.type == "cuda":
+        if on:
             packed = may_be_packed(model, device, train.precision)
             task = task.of_one_size(train, longest_text(config, task) if packed else None)
         stepper = Stepper(
@@ -92,7 +92,7 @@ class TrainingState:
             device=device,
             precision=train.precision,
             clip=train.clip,
-            captured=fast and device.type == "cuda" and task.recordable,
+            captured=on and task.recordable,
         )
         return cls(
             config=config,
@@ -102,7 +102,7 @@ class TrainingState:
             stepper=stepper,
             ema=MovingAverage(model, train.ema) if train.ema else None,
             progress=Progress(),
-            compiled=fast,
+            compiled=compiled,
         )
 
     def advance(self) -> float:

@@ -23,6 +23,7 @@ from glassformer.data.batch import Batch
 from glassformer.tasks import Task
 from glassformer.training.capture import StepGraphs
 from glassformer.training.meter import Meter
+from glassformer.training.optimizer import forget_gradients, update
 from glassformer.training.precision import LossScale, autocast
 
 
@@ -71,7 +72,7 @@ class Stepper:
 
     def gradients(self, batches: Sequence[Batch], count: int | Tensor) -> Tensor:
         """Accumulate the gradients of (sum of all losses) / `count` in the parameters; return the sum."""
-        self.optimizer.zero_grad(set_to_none=True)
+        forget_gradients(self.optimizer)
         total = torch.zeros((), device=self.device)
         for batch in batches:
             with autocast(self.precision, self.device):
@@ -99,4 +100,4 @@ class Stepper:
             divisor = divisor * too_long
         self.optimizer.grad_scale = divisor  # type: ignore[attr-defined]
         self.optimizer.found_inf = bad.float()  # type: ignore[attr-defined]
-        self.optimizer.step()
+        update(self.optimizer)

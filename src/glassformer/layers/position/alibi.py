@@ -37,5 +37,11 @@ class AlibiPositions(nn.Module):
         return self.bias(distances(t, s, like.device), like)
 
     def bias(self, distance: Int[Tensor, "t s"], like: Tensor) -> Float[Tensor, "h t s"]:
-        m = torch.tensor(self.slopes, device=like.device, dtype=like.dtype).view(self.n_heads, 1, 1)  # h 1 1
+        m = self._slopes(like).view(self.n_heads, 1, 1)  # h 1 1
         return -m * distance.abs().to(like.dtype)  # h t s
+
+    def _slopes(self, like: Tensor) -> Float[Tensor, " h"]:
+        """On an accelerator one by one: a copy from the host would make a training step wait."""
+        if like.device.type == "cuda" and not torch.compiler.is_compiling():
+            return torch.stack([torch.full((), m, device=like.device, dtype=like.dtype) for m in self.slopes])
+        return torch.tensor(self.slopes, device=like.device, dtype=like.dtype)
