@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from glassformer.errors import ConfigError
-from glassformer.ledger.devices import DEVICE_DTYPES, DEVICES, MEASURED, device_named, this_machine
+from glassformer.ledger.devices import DEVICE_DTYPES, DEVICES, MEASURED, card_peak, device_named, this_machine
 
 
 @pytest.mark.parametrize("name", DEVICES)
@@ -25,6 +25,23 @@ def test_figures_that_everybody_knows() -> None:
     assert DEVICES["h200"].memory == 141e9
     assert DEVICES["t4"].best_dtype == "float16"
     assert DEVICES["h100"].best_dtype == "bfloat16"
+
+
+@pytest.mark.parametrize(
+    ("card", "name"),
+    [
+        ("NVIDIA H200", "h200"),
+        ("NVIDIA A100-SXM4-80GB", "a100-80"),
+        ("NVIDIA L40S", "l40s"),
+        ("NVIDIA L4", "l4"),
+        ("Tesla T4", "t4"),
+        ("NVIDIA GeForce RTX 4090", "rtx4090"),
+        ("NVIDIA RTX A1000", "p100"),  # unknown: the slowest
+        ("", "p100"),
+    ],
+)
+def test_a_card_is_known_by_its_name(card: str, name: str) -> None:
+    assert card_peak(card, "float16") == DEVICES[name].peak("float16")
 
 
 def test_what_a_device_has_not_is_refused() -> None:

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
+import torch
 
 from glassformer.config.values import Choice
 from glassformer.errors import ConfigError, FileError
@@ -112,6 +114,25 @@ def test_anything_else_would_be_another_run(key: str, value: int, run: Run) -> N
 def test_fewer_steps_are_refused(run: Run) -> None:
     with pytest.raises(ConfigError, match=r"train\.steps=5 is less than the 6 steps that this run was begun with"):
         again(run.folder, {"train.steps": 5})
+
+
+def test_the_choice_to_compile_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On an accelerator a short run is not compiled; it stays so when it grows, and else it would be."""
+    monkeypatch.setattr("glassformer.training.begin.choose_device", lambda name: torch.device("cuda"))
+    run = begin(tiny(), tmp_path / "run").run
+    assert run.config.train.compile is False
+    grown = again(run.folder, {"train.steps": 10**9})
+    assert grown.recipe.train.compile is False
+    assert begin(tiny(steps=10**9), tmp_path / "long").run.config.train.compile is True
+
+
+def test_a_run_that_was_begun_without_a_choice_makes_it_by_the_steps_it_had(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = shutil.copytree(run.folder, tmp_path / "run")
+    assert Run.open(copy).config.train.compile is None
+    monkeypatch.setattr("glassformer.training.begin.choose_device", lambda name: torch.device("cuda"))
+    assert again(copy, {"train.steps": 10**9}).recipe.train.compile is False
 
 
 @pytest.mark.slow

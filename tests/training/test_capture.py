@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
 from glassformer.config.recipe import RunConfig
+from glassformer.config.values import Choice
+from glassformer.data.store import Store
+from glassformer.data.stream import Stream
 from glassformer.errors import GlassformerWarning
+from glassformer.losses import make_loss
 from glassformer.runs import Run
 from glassformer.runs.weights import read_weights
+from glassformer.tasks.classification.task import Classification
+from glassformer.tasks.language_model.task import LanguageModel, WindowOptions
 from glassformer.tasks.translation.task import Translation
 from glassformer.training import events
-from glassformer.training.capture import StepGraphs
+from glassformer.training.capture import MOST, StepGraphs
 from glassformer.training.loop import Training, train
-from small_run import job, run_config, translation
+from small_run import VOCABULARY, examples, job, run_config, translation
 
 pytestmark = [
     pytest.mark.gpu,
@@ -79,6 +88,81 @@ def test_replayed_steps_are_the_computed_ones(
     assert recorded
     monkeypatch.setattr("glassformer.training.capture.MOST", 0)
     assert same(found, weights(tmp_path / "eager", 16, **VARIANTS[name]))
+
+
+# --- uncompiled: what a compiler takes for a constant is computed, and must not come from the host ---
+
+Made = tuple[RunConfig, dict[str, Any]]  # a recipe; what its job has in the place of a translator's
+
+
+def translating(**keys: Any) -> Made:
+    made = config(16, compile=False, **keys)
+    return made, {"task": translation(made, pad_to=made.train.pad_to)}
+
+
+def writing(model: dict[str, Any], **keys: Any) -> Made:
+    """Windows of 8 tokens; the last batch of an epoch is filled up."""
+    made = run_config(
+        {"family": "decoder", "n_encoder_layers": None, "tie_embeddings": "output", **model},
+        steps=16,
+        device="cuda",
+        compile=False,
+        deterministic=True,
+        **keys,
+    )
+    rows = np.random.default_rng(0).integers(0, VOCABULARY, 500).astype(np.int32)
+    task = LanguageModel(reading=WindowOptions(context=8), criterion=make_loss("cross_entropy", {}))
+    return made, {"task": task, "training": Stream.of(rows, 8), "validation": None}
+
+
+def classifying(loss: str, weights: list[float], **keys: Any) -> Made:
+    """Weights of the classes are numbers of the recipe, not of the batch."""
+    head = Choice("classifier", {"classes": 1 if loss == "binary_cross_entropy" else 2})
+    model = {"family": "encoder", "n_decoder_layers": None, "head": head, "tie_embeddings": "none"}
+    made = run_config(model, steps=16, device="cuda", compile=False, deterministic=True, **keys)
+    task = Classification(labels=("a", "b"), pad=0, criterion=make_loss(loss, {"weights": weights}), pad_to=16)
+    some = examples()
+    texts = [some[i][0] for i in range(len(some))]
+    labels = [[int(text[0]) % 2] for text in texts]
+    return made, {"task": task, "training": Store.of({"text": texts, "label": labels}), "validation": None}
+
+
+UNCOMPILED: dict[str, Callable[[], Made]] = {
+    "padded": lambda: translating(),
+    "padded, bf16": lambda: translating(precision="bf16"),
+    "packed": lambda: translating(precision="bf16", accumulate=2),
+    "fp16": lambda: translating(precision="fp16"),
+    "ema": lambda: translating(ema=0.9),
+    "post-norm, learned positions": lambda: writing({"norm_order": "post", "position": "learned"}, precision="bf16"),
+    "language model": lambda: writing({}, precision="bf16"),
+    "language model, float32": lambda: writing({}),
+    "rotary": lambda: writing({"position": "rotary"}, precision="bf16"),
+    "alibi": lambda: writing({"position": "alibi"}, precision="bf16"),
+    "relative": lambda: writing({"position": "relative"}, precision="bf16"),
+    "window": lambda: writing({"window": 4}, precision="bf16"),
+    "classification": lambda: classifying("cross_entropy", [0.5, 2.0]),
+    "focal": lambda: classifying("focal", [0.5, 2.0], precision="bf16"),
+    "one logit": lambda: classifying("binary_cross_entropy", [0.5, 2.0]),
+}
+
+
+@pytest.mark.parametrize("name", UNCOMPILED)
+def test_uncompiled_steps_are_replayed_as_they_are_computed(
+    name: str, tmp_path: Path, recorded: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if name.startswith("padded"):
+        monkeypatch.setattr("glassformer.tasks.translation.task.Translation.of_one_size", lambda self, *_: self)
+    found = []
+    for most in (MOST, 0):
+        monkeypatch.setattr("glassformer.training.capture.MOST", most)
+        made, parts = UNCOMPILED[name]()
+        run = Run.create(tmp_path / str(most), made)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", GlassformerWarning)  # "cannot be recorded"
+            list(train(job(run, **parts)))
+        found.append(read_weights(run.checkpoint(16)))
+        assert recorded
+    assert same(*found)
 
 
 @pytest.mark.parametrize("precision", ["float32", "bf16"])

@@ -5,10 +5,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from glassformer.config.recipe import TrainConfig
+from glassformer.config.recipe import RunConfig, TrainConfig
 from glassformer.errors import GlassformerWarning
+from glassformer.loading import open_recipe
+from glassformer.tasks import kind_of
 from glassformer.training import events
-from glassformer.training.compile import compile_parts, is_compiled, missing_compiler
+from glassformer.training.compile import compile_parts, compiling_pays, decided, is_compiled, missing_compiler
 from small_run import examples, run_config, small_model, trained, translation
 
 
@@ -50,10 +52,35 @@ def test_what_triton_needs_on_an_accelerator(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.delenv("CC")
     assert missing_compiler(cuda) == "C (gcc)"
     with pytest.warns(GlassformerWarning, match=r"no compiler for C \(gcc\) is at hand"):
-        assert not is_compiled(TrainConfig(), cuda)
+        assert not is_compiled(RunConfig(train=TrainConfig(compile=True)), cuda)
 
 
 def test_on_a_cpu_nothing_is_compiled_unless_asked() -> None:
     cpu, cuda = torch.device("cpu"), torch.device("cuda")
-    assert not is_compiled(TrainConfig(), cpu) and is_compiled(TrainConfig(compile=True), cpu)
-    assert not is_compiled(TrainConfig(compile=False), cuda)
+    plain, yes, no = (RunConfig(train=TrainConfig(compile=choice)) for choice in (None, True, False))
+    assert not is_compiled(plain, cpu) and is_compiled(yes, cpu) and not is_compiled(no, cuda)
+    assert decided(plain, cpu) == plain and decided(yes, cuda) == yes and decided(no, cuda) == no
+
+
+@pytest.mark.parametrize(
+    ("recipe", "card", "changes", "pays"),
+    [
+        ("shakespeare-char", "NVIDIA H200", {}, False),  # 6 PFLOP: 6 s at its peak
+        ("shakespeare-char", "NVIDIA H200", {"train.steps": 20_000}, True),
+        ("shakespeare-char", "NVIDIA H200", {"train.accumulate": 4}, True),
+        ("shakespeare-char", "Tesla T4", {"train.precision": "fp16"}, True),  # a slower card: 92 s
+        ("shakespeare-char", "a card of next year", {}, True),  # as slow as the slowest
+        ("wmt14-base", "NVIDIA H200", {}, True),
+        ("multi30k-en-de", "NVIDIA H200", {}, False),  # its recipe asks for it
+    ],
+)
+def test_compiling_pays_where_the_steps_are_long_or_many(
+    recipe: str, card: str, changes: dict[str, object], pays: bool
+) -> None:
+    config = open_recipe(recipe, changes)
+    assert compiling_pays(kind_of(config).task.sketch(config), card) == pays
+
+
+def test_a_recipe_that_is_timed_from_step_to_step_asks_for_it() -> None:
+    assert open_recipe("multi30k-en-de").train.compile
+    assert open_recipe("shakespeare-char").train.compile is None

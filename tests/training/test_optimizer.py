@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 import torch
 from torch import nn
@@ -7,7 +11,14 @@ from torch import nn
 from glassformer.config.recipe import TrainConfig
 from glassformer.config.values import Choice
 from glassformer.errors import FileError
-from glassformer.training.optimizer import OPTIMIZERS, load_state, make_optimizer, state_tensors
+from glassformer.training.optimizer import (
+    OPTIMIZERS,
+    forget_gradients,
+    load_state,
+    make_optimizer,
+    state_tensors,
+    update,
+)
 from small_run import run_config, small_model
 
 
@@ -23,7 +34,7 @@ def stepped(kind: str, steps: int) -> tuple[nn.Module, torch.optim.Optimizer]:
     optimizer = make_optimizer(model, TrainConfig(optimizer=kind))
     for seed in range(steps):
         with_gradients(model, seed)
-        optimizer.step()
+        update(optimizer)
     return model, optimizer
 
 
@@ -101,3 +112,36 @@ def test_a_first_step_that_is_skipped_leaves_no_rubbish_in_the_momentum() -> Non
     optimizer.step()
     assert not optimizer.state[parameter]["momentum_buffer"].any()
     assert bool((parameter == 1.0).all())
+
+
+@pytest.mark.parametrize("kind", OPTIMIZERS)
+def test_an_update_is_the_step_of_torch(kind: str) -> None:
+    found = []
+    for act in (update, lambda optimizer: optimizer.step()):
+        model = small_model(run_config())
+        optimizer = make_optimizer(model, TrainConfig(optimizer=kind))
+        for seed in range(3):
+            with_gradients(model, seed)
+            act(optimizer)
+        found.append([p.detach().clone() for p in model.parameters()])
+        forget_gradients(optimizer)
+        assert all(p.grad is None for p in model.parameters())
+    assert all(torch.equal(*both) for both in zip(*found, strict=True))
+
+
+TRAINS = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from small_run import run_config, trained
+trained(Path(sys.argv[2]), run_config(steps=2, evaluate_every=2, optimizer=sys.argv[3]))
+print("torch._dynamo" in sys.modules, "torch._inductor" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize("kind", ["adamw", "sgd"])
+def test_training_does_not_load_a_compiler_that_it_does_not_use(kind: str, tmp_path: Path) -> None:
+    """torch's optimisers and its switch for deterministic kernels would: seconds before the first step."""
+    here = Path(__file__).parents[1]
+    command = [sys.executable, "-c", TRAINS, str(here), str(tmp_path / "run"), kind]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() == ["False", "False"]

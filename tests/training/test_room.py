@@ -45,10 +45,18 @@ def test_a_translators_batch_without_padding_fills_its_row() -> None:
     assert packed.batch * packed.length == row_without_padding(65536, 64) > padded.batch * padded.length == 65536
     assert packed.length <= 64
     assert (packed.autocast, padded.autocast) == (True, False)
-    for changes in ({"precision": "bf16", "compile": False}, {"precision": "float32"}):
-        plain = full_step(replace(config, train=replace(config.train, **changes)), CUDA)
-        assert (plain.batch, plain.length) == (padded.batch, padded.length)
+    assert full_step(replace(config, train=replace(config.train, precision="float32")), CUDA) == padded
     assert (full_step(narrow, CPU).batch, full_step(narrow, CPU).device) == (padded.batch, "cpu")
+
+
+def test_the_step_is_counted_as_it_is_compiled_or_not() -> None:
+    """By default as the rule decides; what a compiler would compute again is held otherwise."""
+    config = large()
+    yes, no = (replace(config, train=replace(config.train, compile=choice)) for choice in (True, False))
+    assert [full_step(each, CUDA).compiled for each in (config, yes, no)] == [False, True, False]
+    assert needed(config, CUDA) == needed(no, CUDA) > needed(yes, CUDA)
+    long = replace(config, train=replace(config.train, steps=10**6))
+    assert full_step(long, CUDA).compiled
 
 
 def test_a_loss_that_no_kernel_computes_holds_all_logits() -> None:

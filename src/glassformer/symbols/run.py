@@ -160,7 +160,7 @@ class SymbolicRun(TorchFunctionMode):
 
     @property
     def joint(self) -> bool:
-        """Is this product part of another? On an accelerator q, k and v of self-attention are: kernels/joint_linear.py."""
+        """Is this product part of another? On an accelerator q, k and v of self-attention are one: joint_linear.py."""
         box, _, here = self._path[-1].rpartition(".")
         return self.accelerator and self._in_stack and here in ("w_q", "w_k", "w_v") and box.endswith("self_attention")
 
