@@ -135,10 +135,11 @@ def test_beams_share_the_memory_of_their_sentence() -> None:
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no accelerator")
 @pytest.mark.parametrize("autocast", [True, False])
+@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("preset", ["paper-base", "gpt2"])
-def test_the_peak_of_a_compiled_and_captured_step(preset: str, autocast: bool) -> None:
+def test_the_peak_of_a_captured_step(preset: str, compiled: bool, autocast: bool) -> None:
     from glassformer.bench.peak_memory import measured
 
     config = replace(PRESETS[preset](), n_encoder_layers=2 if preset == "paper-base" else None, n_decoder_layers=2)
-    step = Pass(batch=16, length=512, device="cuda", autocast=autocast)
+    step = Pass(batch=16, length=512, device="cuda", autocast=autocast, compiled=compiled)
     assert memory(config, step).peak == pytest.approx(measured(config, step), rel=0.05)

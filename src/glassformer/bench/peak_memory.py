@@ -51,7 +51,9 @@ def measured(config: ModelConfig, step: Pass) -> int:
     torch.compiler.reset()  # compiled code holds the model before
     gc.collect()
     task, batch = work_of(config, step)
-    make = partial(our_step, config, task, batch, TrainConfig(), device="cuda", compiled=not step.recompute)
+    make = partial(
+        our_step, config, task, batch, TrainConfig(), device="cuda", compiled=step.compiled and not step.recompute
+    )
     precision = "bf16" if step.autocast else "float32"
     _, peak = warmed(partial(make, precision=precision, again=step.recompute), calls=FIRST_CALLS, device="cuda")
     assert peak is not None
