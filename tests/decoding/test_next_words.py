@@ -14,7 +14,7 @@ from glassformer.decoding import Beams, Limits, beam_search, captured, greedy, n
 from glassformer.decoding.limits import FREE
 from glassformer.decoding.next_words import NextWords, certain
 from glassformer.errors import InputError
-from glassformer.kernels import usable
+from glassformer.kernels import runs_on, usable
 from glassformer.layers.attention import kernel as attention
 
 NEVER = float("-inf")
@@ -106,12 +106,12 @@ def test_a_search_with_kernels_finds_what_one_without_finds(
     model = copy.deepcopy(lively(family, **options)).to("cuda", dtype)
     source, mask = (x.cuda() for x in sources())
     limits, beams = Limits(max_len=8, min_len=2, **ENDS), Beams(width=4)
-    modules = (next_words, walking, attention)
+    choices = ((next_words, "usable", usable), (walking, "usable", usable), (attention, "runs_on", runs_on))
     found = {}
     for own in (False, True):
         monkeypatch.setattr(captured, "_OF_MODEL", type(captured._OF_MODEL)())
-        for module in modules:
-            monkeypatch.setattr(module, "usable", usable if own else lambda x: False)
+        for module, name, choice in choices:
+            monkeypatch.setattr(module, name, choice if own else lambda x: False)
         for _ in range(3):  # computed, recorded, replayed
             found[own] = beam_search(model, source, mask, limits=limits, beams=beams)
             found[own] += greedy(model, source, mask, limits=limits)
