@@ -60,7 +60,7 @@ def fused(q: Tensor, k: Tensor, v: Tensor, mask: Mask, *, bias: Tensor | None, s
     If an observer asks for scores or weights, they are computed separately for it; the result stays the kernel's.
     """
     if is_watched("scores") or is_watched("weights"):
-        _show_weights(q, share_heads(k, q.shape[1]), mask, bias=bias, scale=scale)
+        _show_weights(q, k, mask, bias=bias, scale=scale)
     if mask.packing is not None and mask.is_plain and bias is None and q.is_cuda and q.dtype.itemsize == 2:
         return packed(q, k, v, mask, scale=scale, dropout=dropout)
     if not dropout and _has_few_scores(q, k):
@@ -135,16 +135,35 @@ def _show_weights(q: Tensor, k: Tensor, mask: Mask, *, bias: Tensor | None, scal
     heads, rows = selection() or Selection()
     check_within("heads", heads, q.shape[1])
     check_within("rows", rows, q.shape[2])
-    allowed = mask.dense(q.shape[-2], k.shape[-2], q.device)
-    if heads is not None:
-        q, k, bias = q[:, heads], k[:, heads], None if bias is None else bias[heads]
-        allowed = allowed[:, heads] if allowed is not None and allowed.dim() == 4 and allowed.shape[1] > 1 else allowed
-    if rows is not None:
-        q, bias = q[:, :, rows], None if bias is None else bias[:, rows]
-        allowed = allowed[..., rows, :] if allowed is not None and allowed.shape[-2] > 1 else allowed
-    chosen = mask if heads is None and rows is None else Mask(allowed=allowed)
+    if heads is not None or rows is not None:
+        allowed = mask.dense(q.shape[-2], k.shape[-2], q.device)
+        if heads is not None:
+            sharing = q.shape[1] // k.shape[1]  # heads of queries to a head of keys
+            q, k, bias = q[:, heads], k[:, [n // sharing for n in heads]], None if bias is None else bias[heads]
+            by_head = allowed is not None and allowed.dim() == 4 and allowed.shape[1] > 1
+            allowed = allowed[:, heads] if allowed is not None and by_head else allowed
+        if rows is not None:
+            q, bias = q[:, :, rows], None if bias is None else bias[:, rows]
+            allowed = allowed[..., rows, :] if allowed is not None and allowed.shape[-2] > 1 else allowed
+        mask = Mask(allowed=allowed)
     with torch.no_grad():
-        attention_weights(q, k, chosen, bias=bias, scale=scale)
+        if bias is None and not is_watched("scores") and _has_kernel_for_weights(q, k):
+            from glassformer.kernels.shown_weights import shown_weights
+
+            causal = mask.is_plainly_causal
+            allowed = None if causal else mask.dense(q.shape[-2], k.shape[-2], q.device)
+            tap("weights", shown_weights(q, k, allowed, causal=causal, scale=scale))  # b h t s
+        else:
+            attention_weights(q, share_heads(k, q.shape[1]), mask, bias=bias, scale=scale)
+
+
+def _has_kernel_for_weights(q: Tensor, k: Tensor) -> bool:
+    """Weights without scores on an accelerator: the kernel writes them and nothing else."""
+    if not runs_on(q):
+        return False
+    from glassformer.kernels.shown_weights import suits_showing
+
+    return suits_showing(q, k)
 
 
 def check_within(what: str, asked: Sequence[int] | None, size: int) -> None:
