@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 import glassformer as gf
 from glassformer.errors import InputError
-from glassformer.tap import observe, observed
+from glassformer.tap import observe, observed, tap
 from glassformer.trace.record import record
 
 SIZES = {"d_model": 16, "n_heads": 4, "d_ff": 24, "max_len": 16}
@@ -322,3 +322,39 @@ def test_where_watchers_nest_each_sees_its_own_layers() -> None:
     parts = {**outer.tensors, **inner.tensors}
     assert [*parts] == [*both.tensors]
     assert all(torch.equal(parts[name], x) for name, x in both.tensors.items())
+
+
+def test_only_modules_that_can_hold_what_is_asked_for_get_hooks() -> None:
+    """An accelerator waits while hooks are given; the whole model has one to know that a pass begins."""
+    model = gf.build("gpt2", n_decoder_layers=3, d_model=16, n_heads=2, d_ff=32, vocab_size=11, seed=0).eval()
+    with record(model, "*.blocks.1.*.weights", layers=[1]):
+        hooked = [path for path, module in model.named_modules() if module._forward_pre_hooks]
+        model(torch.zeros(1, 4, dtype=torch.long))
+    assert hooked == ["", "decoder.blocks.1.self_attention"]
+
+
+@pytest.mark.parametrize("within", [False, True])
+def test_taps_inside_a_module_are_not_taken_for_its_own(within: bool) -> None:
+    """The decoder is followed and its blocks, which have outputs too, are not."""
+    model = gf.build("gpt2", n_decoder_layers=2, d_model=16, n_heads=2, d_ff=32, vocab_size=11, seed=0).eval()
+    tokens = torch.zeros(1, 4, dtype=torch.long)
+    with record(model, "decoder.output") as trace:
+        if within:
+            with record(model, "*.blocks.1.output") as inner:
+                model(tokens)
+            assert inner.names() == ["decoder.blocks.1.output"]
+        else:
+            model(tokens)
+    assert trace.names() == ["decoder.output"]
+
+
+def test_a_module_from_elsewhere_may_tap_anything() -> None:
+    class Own(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return tap("anything", x)
+
+    model = gf.build("gpt2", n_decoder_layers=2, d_model=16, n_heads=2, d_ff=32, vocab_size=11, seed=0).eval()
+    model.get_submodule("decoder.blocks")[1].feed_forward = Own()
+    with record(model, "*.anything") as trace:
+        model(torch.zeros(1, 4, dtype=torch.long))
+    assert trace.names() == ["decoder.blocks.1.feed_forward.anything"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from torch import nn
 
 from glassformer.errors import InputError, shown
@@ -47,13 +49,18 @@ def need_module(model: object) -> nn.Module:
 
 def taps(model: nn.Module) -> list[str]:
     """Every name of a model that can be recorded or edited, module by module."""
-    need_module(model)
-    found = []
-    for path, module in model.named_modules():
-        for box, names in TAPS.items():
-            if isinstance(module, box):
-                found += [f"{path}.{name}" if path else name for name in names if _has(module, name)]
-    return found
+    return [
+        f"{path}.{name}" if path else name
+        for path, module in need_module(model).named_modules()
+        for name in tap_names(type(module))
+        if _has(module, name)
+    ]
+
+
+@cache
+def tap_names(kind: type[nn.Module]) -> tuple[str, ...]:
+    """What modules of this class tap."""
+    return tuple(name for box, names in TAPS.items() if issubclass(kind, box) for name in names)
 
 
 def _has(module: nn.Module, name: str) -> bool:

@@ -13,11 +13,12 @@ from glassformer.errors import InputError, shown, suggest
 from glassformer.layers.attention import MultiHeadAttention
 from glassformer.layers.attention.kernel import check_within
 from glassformer.tap import Selection
-from glassformer.trace.catalogue import need_module, taps
+from glassformer.trace.catalogue import need_module, tap_names, taps
 from glassformer.trace.trace import Trace
 from glassformer.trace.watch import NamedObserver, watching
 
-_LAYER = re.compile(r"(?:^|\.)blocks\.(\d+)\.")
+_LAYER = re.compile(r"(?:^|\.)blocks\.(\d+)$")
+OURS = ("glassformer.layers.", "glassformer.models.", "glassformer.kernels.")  # of these it is known what they tap
 OF_HEADS = ("q", "k", "v", "scores", "weights", "heads")  # b h t …: the taps with heads
 OF_ROWS = ("q", "scores", "weights", "heads")  # the taps with a row for each query
 
@@ -40,17 +41,24 @@ class Recorder(NamedObserver):
         self.ran = False  # has there been a pass?
 
     def passes_over(self, path: str) -> bool:
-        layer = None if self.layers is None else _LAYER.search(f"{path}.")
-        return layer is not None and self.layers is not None and int(layer[1]) not in self.layers
+        if self.layers is None or not path[-1].isdigit():  # asked from the top down: what is in a layer is not asked
+            return False
+        layer = _LAYER.search(path)
+        return layer is not None and int(layer[1]) not in self.layers
 
     def asks(self, name: str) -> bool:
         return self.names is None or any(fnmatchcase(name, pattern) for pattern in self.names)
 
-    def enter(self, path: str | None) -> None:
-        super().enter(path)
-        if path == "" and len(self._path) == 1:  # a new pass of the whole model
-            self.ran = True
-            self._seen.clear()
+    def is_silent(self, module: nn.Module) -> bool:
+        return super().is_silent(module) or (_is_ours(module) and not tap_names(type(module)))
+
+    def follows(self, path: str, module: nn.Module) -> bool:
+        before = f"{path}." if path else ""
+        return not _is_ours(module) or any(self.asks(before + name) for name in tap_names(type(module)))
+
+    def begin(self) -> None:
+        self.ran = True
+        self._seen.clear()
 
     def see(self, name: str, x: Tensor) -> Tensor:
         """Records after every edit, whichever context was entered first: the tensor that the model continues with."""
@@ -61,7 +69,7 @@ class Recorder(NamedObserver):
         if not self.asks(name):
             return x
         kept = name
-        if self._path[0] == "":  # a module used twice in a pass: the shared embedding of source and target
+        if self.whole:  # a module used twice in a pass: the shared embedding of source and target
             while kept in self._seen:
                 kept = f"{name}#{int(kept.rpartition('#')[2]) + 1}" if "#" in kept else f"{name}#2"
             self._seen.add(kept)
@@ -117,6 +125,11 @@ def record(
     for pattern in patterns or () if recorder.ran else ():
         if not any(fnmatchcase(name.partition("#")[0], pattern) for name in trace.tensors):
             raise InputError("no_such_tap_recorded", name=pattern, hint=suggest(pattern, taps(model)))
+
+
+def _is_ours(module: nn.Module) -> bool:
+    """One from elsewhere may tap anything."""
+    return type(module).__module__.startswith(OURS)
 
 
 def _patterns(names: object) -> list[str] | None:
