@@ -24,6 +24,7 @@ TRITON_KERNELS = (
     "layer_norm",
     "linear_cross_entropy",
     "short_texts",
+    "shown_weights",
 )  # which CPUs do not have
 IN_TRITON = {f"glassformer.kernels.{name}" for name in TRITON_KERNELS}
 
