@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 from torch import nn
 
 from glassformer.errors import InputError, shown
@@ -38,6 +36,7 @@ TAPS: dict[type[nn.Module], tuple[str, ...]] = {
     DistilledHead: ("labelled", "taught", "logits"),
     ObjectsHead: ("logits", "boxes"),
 }
+_known: dict[type[nn.Module], tuple[str, ...]] = {}
 
 
 def need_module(model: object) -> nn.Module:
@@ -57,10 +56,11 @@ def taps(model: nn.Module) -> list[str]:
     ]
 
 
-@cache
 def tap_names(kind: type[nn.Module]) -> tuple[str, ...]:
-    """What modules of this class tap."""
-    return tuple(name for box, names in TAPS.items() if issubclass(kind, box) for name in names)
+    """What modules of this class tap; looked up once, since every record asks every module."""
+    if kind not in _known:
+        _known[kind] = tuple(name for box, names in TAPS.items() if issubclass(kind, box) for name in names)
+    return _known[kind]
 
 
 def _has(module: nn.Module, name: str) -> bool:
