@@ -443,3 +443,15 @@ def test_clipping_can_be_turned_off(tmp_path: Path) -> None:
     config = RunConfig.from_dict(run_config(clip=0).to_dict())
     assert config.train.clip == 0.0
     trained(tmp_path / "run", config)
+
+
+def test_an_evaluation_is_written_down_before_its_samples(tmp_path: Path) -> None:
+    run, written = Run.create(tmp_path / "run", run_config(steps=4, evaluate_every=2)), []
+
+    def show(model: nn.Module, step: int) -> dict[str, float]:
+        assert not model.training and not torch.is_grad_enabled()
+        written.append([line["step"] for line in run.log.read() if line["kind"] == "evaluation"])
+        return {}
+
+    list(train(job(run, show=show)))
+    assert written == [[2], [2, 4]]

@@ -1,7 +1,7 @@
 """The ledger's peak memory against the accelerator's: training steps of two models, in two precisions.
 
-The steps are those of `glassformer train`, compiled and captured; with activation checkpointing they are computed one
-by one, as a loop of one's own would.
+The steps are those of `glassformer train`, captured, compiled or not; with activation checkpointing they are computed
+one by one, as a loop of one's own would.
 """
 
 from __future__ import annotations

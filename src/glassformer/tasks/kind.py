@@ -40,7 +40,7 @@ class Kind:
     `evaluate` judges a model on a split of its data; `searches` says whether it uses beam search, so that an
     evaluation takes search options and can compute BLEU by other conventions.
     `samples` makes the measure that runs at every evaluation besides the scores of the task, and writes down what the
-    model says at that step.
+    model says at that step; `samples_judge` says whether that adds metrics to those of the task.
     `confused` gives the confusion matrix for the chapter of a run, from its material; None if there are no classes.
     `own` says how it is learned from a user's own files; None if nobody has such files.
     """
@@ -50,6 +50,7 @@ class Kind:
     evaluate: Callable[[Loaded, str, EvaluationOptions], Evaluation[Any]]
     searches: bool = False
     samples: Callable[[Run, Any], Measure | None] = _no_samples
+    samples_judge: bool = False
     example: Callable[[Run, int], list[str] | None] = _no_example
     confused: Callable[[Any, nn.Module], ConfusionTable | None] | None = None
     own: OwnFiles | None = None

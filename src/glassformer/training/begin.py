@@ -163,13 +163,15 @@ def job(run: Run, material: Material) -> Training:
     config, validation = run.config, material.validation
     if validation is not None:
         make_sampler(validation, material.task, config.train)  # refuses too long examples now, not after hours
-    model = build(config.model, seed=config.train.seed)
+    model, kind = build(config.model, seed=config.train.seed), kind_of(config)
+    samples = kind.samples(run, material)
     return Training(
         run=run,
         model=model,
         task=material.task,
         training=material.training,
         validation=validation,
-        measure=kind_of(config).samples(run, material),
+        measure=samples if kind.samples_judge else None,
+        show=None if kind.samples_judge else samples,
         start=put_weights(run, model),
     )

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import nn
@@ -38,10 +38,15 @@ from glassformer.training.start import TakenWeights
 from glassformer.training.state import TrainingState
 from glassformer.training.validate import validate
 
+R = TypeVar("R")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Training:
-    """What to train, on what, where. `measure` adds metrics to every evaluation, and may write samples and pictures."""
+    """What to train, on what, where. `measure` adds metrics to every evaluation, and may write samples and pictures.
+
+    `show` only writes some, after the evaluation itself has been written down: nobody waits for them.
+    """
 
     run: Run
     model: nn.Module
@@ -49,6 +54,7 @@ class Training:
     training: Examples
     validation: Examples | None = None
     measure: Measure | None = None
+    show: Measure | None = None
     config: RunConfig | None = None  # default: the run's own
     start: TakenWeights | None = None  # the weights that the model started from
 
@@ -239,8 +245,11 @@ class _Loop:
         return self.job.validation is not None or self.job.measure is not None
 
     def _evaluate(self) -> events.Evaluated:
+        return self._metrics(self.state.ema.in_use() if self.state.ema is not None else nullcontext(), self._judge)
+
+    def _judge(self, metrics: Mapping[str, float]) -> events.Evaluated:
+        """Is this the best so far? Written down at once."""
         progress = self.state.progress
-        metrics = self._metrics(self.state.ema.in_use() if self.state.ema is not None else nullcontext())
         value, better = metrics.get(self.config.best), self.job.task.judged.get(self.config.best)
         if value is None or better is None:
             raise InputError("no_such_metric", metric=self.config.best, known=", ".join(metrics))
@@ -259,8 +268,11 @@ class _Loop:
             known = [name for name, one in metrics.items() if name in self.job.task.judged and not math.isnan(one)]
             raise InputError("metric_nan", metric=self.config.best, known=", ".join(known))
 
-    def _metrics(self, weights: AbstractContextManager[None]) -> dict[str, float]:
-        """Evaluate with these `weights` in the model; random numbers drawn here do not affect training."""
+    def _metrics(self, weights: AbstractContextManager[None], judge: Callable[[Mapping[str, float]], R]) -> R:
+        """Evaluate with these `weights` in the model, and let `judge` see the metrics before samples are written.
+
+        Random numbers drawn here do not affect training.
+        """
         job, device = self.job, self.state.device
         paused = time.monotonic()
         metrics: dict[str, float] = {}
@@ -274,11 +286,16 @@ class _Loop:
                 job.model.eval()
                 with torch.no_grad():
                     metrics |= dict(job.measure(job.model, self.state.progress.step))
+            judged = judge(metrics)
+            if job.show is not None:
+                job.model.eval()
+                with torch.no_grad():
+                    job.show(job.model, self.state.progress.step)
         job.model.train()
         if self.use is not None:
             torch.cuda.reset_peak_memory_stats(device)  # an evaluation may hold more than training does
         self.line_began += time.monotonic() - paused
-        return metrics
+        return judged
 
     # --- checkpoints ---
 
@@ -312,7 +329,7 @@ class _Loop:
         weights = average([run.checkpoint(step) for step in steps], run.averaged_folder)
         before = {name: value.detach().clone() for name, value in model.state_dict().items()}
         load_weights(model, weights, run.averaged_folder)
-        metrics = self._metrics(nullcontext()) if self._has_metrics() else {}
+        metrics = self._metrics(nullcontext(), dict) if self._has_metrics() else {}
         load_weights(model, before, run.averaged_folder)
         run.log.append({"kind": "averaged", "step": self.state.progress.step, "of": list(steps), **metrics})
         yield events.Averaged(run.averaged_folder, steps, metrics)

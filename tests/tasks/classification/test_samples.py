@@ -32,19 +32,19 @@ def test_a_few_texts_with_what_they_are_and_what_they_are_taken_for(job: Trainin
 
 
 def test_the_model_and_what_is_drawn_stay_as_they_are(job: Training) -> None:
-    assert isinstance(job.measure, ClassificationSamples)
+    assert isinstance(job.show, ClassificationSamples)
     random, before = torch.random.get_rng_state(), {k: v.clone() for k, v in job.model.state_dict().items()}
-    assert job.measure(job.model, 3) == {}
+    assert job.show(job.model, 3) == {}
     assert torch.equal(torch.random.get_rng_state(), random)
     assert all(torch.equal(value, before[name]) for name, value in job.model.state_dict().items())
 
 
 def test_a_folder_that_cannot_be_written_is_one_line(job: Training) -> None:
-    assert job.measure is not None
+    assert job.show is not None
     job.run.samples.rmdir()
     job.run.samples.write_text("a file", encoding="utf-8")
     with pytest.raises(FileError, match=r"samples cannot be written: File exists"):
-        job.measure(job.model, 1)
+        job.show(job.model, 1)
 
 
 def test_a_classifier_shows_some_of_what_it_is_validated_on(tmp_path: Path) -> None:

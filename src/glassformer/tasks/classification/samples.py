@@ -16,7 +16,7 @@ from glassformer.tasks.samples import SHOWN, Sample, write_samples
 
 @dataclass(frozen=True)
 class ClassificationSamples:
-    """`Training.measure` of a classifier: writes samples/step-00000500.json. It adds no metrics of its own."""
+    """`Training.show` of a classifier: writes samples/step-00000500.json. It adds no metrics of its own."""
 
     run: Run
     task: Classification

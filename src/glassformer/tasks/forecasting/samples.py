@@ -35,7 +35,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class ForecastSamples:
-    """`Training.measure` of a forecaster: the same windows at every evaluation. It adds no metrics of its own.
+    """`Training.show` of a forecaster: the same windows at every evaluation. It adds no metrics of its own.
 
     Writes samples/step-00000500.json for people, step-00000500.forecast.json for the picture of the first window, and
     its attention, as every other task does.

@@ -30,7 +30,7 @@ class Continuation:
 
 @dataclass(frozen=True)
 class Continuations:
-    """`Training.measure` of a language model: the same beginnings at every evaluation, drawn with the same seed.
+    """`Training.show` of a language model: the same beginnings at every evaluation, drawn with the same seed.
 
     Writes samples/step-00000500.json. It adds no metrics: whether a text is good is for people to judge.
     """

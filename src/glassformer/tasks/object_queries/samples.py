@@ -24,7 +24,7 @@ ATTENTION = "*.cross_attention.weights"
 
 @dataclass(frozen=True)
 class ObjectSamples:
-    """`Training.measure` of object queries: the same canvases at every evaluation. Writes samples/step-00000500.png."""
+    """`Training.show` of object queries: the same canvases at every evaluation. Writes samples/step-00000500.png."""
 
     run: Run
     batch: CanvasBatch

@@ -16,6 +16,7 @@ TRANSLATION = Kind(
     evaluate=evaluate_translation,
     searches=True,
     samples=sample_translations,
+    samples_judge=True,
     own=OwnFiles(
         recipe="own-translation",
         count=lambda path: (len(read_pairs(path)), 1),
