@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import os
 from functools import partial
 
 import pytest
 import torch
 
 from glassformer.bench import timing
-from glassformer.bench.timing import ceiling, interleaved, summary, warmed
+from glassformer.bench.timing import alone, ceiling, interleaved, summary, warmed
 
 
 def test_candidates_take_turns() -> None:
@@ -57,3 +58,10 @@ def test_the_peak_is_what_a_candidate_adds() -> None:
 
 def test_summary_is_median_and_quartiles() -> None:
     assert summary([1.0, 2.0, 3.0, 4.0, 100.0]) == {"median": 3.0, "low": 1.5, "high": 52.0}
+
+
+def test_a_process_of_its_own() -> None:
+    assert alone(os.getpid) != os.getpid()
+    assert alone(max, 2, 3) == 3
+    with pytest.raises(ValueError, match="invalid literal"):
+        alone(int, "no number")

@@ -6,7 +6,6 @@ one by one, as a loop of one's own would.
 
 from __future__ import annotations
 
-import gc
 from functools import partial
 from itertools import product
 from typing import Any
@@ -15,7 +14,7 @@ import torch
 
 from glassformer.bench.gpt_step import writing
 from glassformer.bench.our_step import FIRST_CALLS, our_step
-from glassformer.bench.timing import need_accelerator, warmed
+from glassformer.bench.timing import alone, need_accelerator, warmed
 from glassformer.bench.training_step import translating
 from glassformer.config.model import ModelConfig
 from glassformer.config.recipe import TrainConfig
@@ -47,9 +46,14 @@ def run() -> dict[str, Any]:
 
 
 def measured(config: ModelConfig, step: Pass) -> int:
-    """The peak of a step in bytes, as the allocator counts them."""
-    torch.compiler.reset()  # compiled code holds the model before
-    gc.collect()
+    """The peak of a step in bytes, as the allocator counts them, in a process of its own.
+
+    Counted is what is added to what was there before; if some of that is freed meanwhile, the count is too small.
+    """
+    return alone(_peak, config, step)
+
+
+def _peak(config: ModelConfig, step: Pass) -> int:
     task, batch = work_of(config, step)
     make = partial(
         our_step, config, task, batch, TrainConfig(), device="cuda", compiled=step.compiled and not step.recompute

@@ -8,11 +8,16 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import TypeVar
 
 import torch
 
 from glassformer.errors import ConfigError
 from glassformer.ledger.devices import product_rate
+
+Result = TypeVar("Result")
 
 PRECISIONS = {"cpu": "float32", "cuda": "bf16"}  # of a training step
 MATMUL = {"cpu": "highest", "cuda": "high"}  # for both sides: products of float32, of which bf16 leaves few
@@ -52,6 +57,12 @@ def warmed(
         call()
     _wait(device)
     return call, torch.cuda.max_memory_allocated() - before if device == "cuda" else None
+
+
+def alone(call: Callable[..., Result], *given: object) -> Result:
+    """The result of a call in a process of its own, where nothing that came before holds memory or sets anything."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+        return process.submit(call, *given).result()
 
 
 def interleaved(
