@@ -6,7 +6,10 @@ import pytest
 import torch
 
 from glassformer.config.recipe import RunConfig
+from glassformer.errors import InputError
 from glassformer.show.sheet import as_text
+from glassformer.tasks import Material, kind_of
+from glassformer.training import dry_run as previews
 from glassformer.training.dry_run import dry_run
 from tiny_tasks import TINY
 
@@ -59,6 +62,24 @@ def test_momentum_takes_memory() -> None:
 def test_a_cpu_prepares_nothing_ahead_and_measures_no_memory() -> None:
     found = dry_run(RunConfig.from_dict(TINY["translation"]))
     assert (found.measured_memory, found.ahead) == (None, 0)
+
+
+def test_an_accelerator_is_tried_in_the_settings_of_training_and_a_full_one_is_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried: list[tuple[bool, int]] = []
+
+    def full(material: Material, device: torch.device) -> None:
+        tried.append((torch.are_deterministic_algorithms_enabled(), torch.get_num_threads()))
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(previews, "_steps_on_accelerator", full)
+    monkeypatch.setattr("glassformer.training.room.memory_of", lambda device: 0)
+    recipe = TINY["translation"]
+    config = RunConfig.from_dict({**recipe, "train": recipe["train"] | {"deterministic": True, "threads": 1}})
+    with pytest.raises(InputError, match=r"the memory is full in step 0: .* use a smaller model"):
+        previews._on_accelerator(kind_of(config).task.begin(config), torch.device("cpu"))
+    assert tried == [(True, 1)]
 
 
 @pytest.mark.gpu

@@ -410,8 +410,10 @@ def test_whatever_goes_wrong_is_in_the_status(tmp_path: Path) -> None:
         raise KeyboardInterrupt
 
     run = Run.create(tmp_path / "run", run_config())
+    given = job(run, measure=measure)
     with pytest.raises(KeyboardInterrupt):
-        list(train(job(run, measure=measure)))
+        list(train(given))
+    assert given.model.training  # as before the evaluation
     assert (run.status["state"], run.status["error"]) == ("failed", "KeyboardInterrupt")
 
 

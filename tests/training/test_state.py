@@ -12,6 +12,7 @@ import pytest
 import torch
 
 from glassformer.config.recipe import RunConfig
+from glassformer.data.ahead import DEPTH
 from glassformer.data.batch import PairBatch
 from glassformer.data.examples import Example
 from glassformer.errors import FileError
@@ -247,3 +248,21 @@ def test_an_average_begins_with_the_weights_where_there_was_none(finished: Run, 
     assert path is not None and one.ema is not None
     live = dict(one.model.named_parameters())
     assert all(torch.equal(value, live[name]) for name, value in one.ema.average.items())
+
+
+def test_a_closed_state_goes_on_with_the_batch_after_the_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was prepared and not taken is prepared again."""
+    config = run_config()
+    plain, ahead = fresh(config), fresh(config)
+    torch.manual_seed(0)  # dropout
+    for _ in range(DEPTH + 5):
+        plain.advance()
+    monkeypatch.setattr(TrainingState, "prepares_ahead", True)
+    torch.manual_seed(0)
+    for steps in (2, DEPTH + 3):
+        for _ in range(steps):
+            ahead.advance()
+        ahead.close()
+    assert ahead.progress.place == plain.progress.place
+    weights = zip(ahead.model.parameters(), plain.model.parameters(), strict=True)
+    assert all(torch.equal(one, other) for one, other in weights)

@@ -27,8 +27,9 @@ from glassformer.tasks.material import TextMaterial
 from glassformer.text import Tokenizer, Vocabularies
 from glassformer.training.begin import BeforeReading, quietly, ready
 from glassformer.training.capture import WARM_UP
-from glassformer.training.precision import autocast
-from glassformer.training.room import needed, plan_of
+from glassformer.training.precision import autocast, products_beside
+from glassformer.training.room import needed, out_of_memory, plan_of
+from glassformer.training.seed import settings
 from glassformer.training.state import TrainingState
 from glassformer.training.validate import make_sampler
 from glassformer.words import say
@@ -145,7 +146,18 @@ def _tried(material: Material, device: torch.device) -> Tried:
 
 
 def _on_accelerator(material: Material, device: torch.device) -> Tried:
-    """The steps of training itself, compiled and recorded; what is compiled here need not be compiled again."""
+    """The steps of training itself, in its own settings; raises in one line if the device refuses memory."""
+    config = material.config.train
+    chosen = settings(deterministic=config.deterministic, threads=config.threads)
+    with chosen, products_beside(config.precision, device):
+        try:
+            return _steps_on_accelerator(material, device)
+        except torch.OutOfMemoryError as error:
+            raise out_of_memory(material.config, device, 0) from error
+
+
+def _steps_on_accelerator(material: Material, device: torch.device) -> Tried:
+    """Compiled and recorded; what is compiled here need not be compiled again."""
     config = material.config
     torch.cuda.reset_peak_memory_stats(device)
     before = torch.cuda.memory_allocated(device)

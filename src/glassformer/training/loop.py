@@ -279,19 +279,21 @@ class _Loop:
         eager = torch.compiler.set_stance("force_eager") if self.state.compiled else nullcontext()
         if self.use is not None:
             self.use.see_memory(device)
-        with weights, kept_random_state(device), eager:
-            if job.validation is not None:
-                metrics |= validate(job.model, job.task, job.validation, self.config, device)
-            if job.measure is not None:
-                job.model.eval()
-                with torch.no_grad():
-                    metrics |= dict(job.measure(job.model, self.state.progress.step))
-            judged = judge(metrics)
-            if job.show is not None:
-                job.model.eval()
-                with torch.no_grad():
-                    job.show(job.model, self.state.progress.step)
-        job.model.train()
+        try:
+            with weights, kept_random_state(device), eager:
+                if job.validation is not None:
+                    metrics |= validate(job.model, job.task, job.validation, self.config, device)
+                if job.measure is not None:
+                    job.model.eval()
+                    with torch.no_grad():
+                        metrics |= dict(job.measure(job.model, self.state.progress.step))
+                judged = judge(metrics)
+                if job.show is not None:
+                    job.model.eval()
+                    with torch.no_grad():
+                        job.show(job.model, self.state.progress.step)
+        finally:
+            job.model.train()
         if self.use is not None:
             torch.cuda.reset_peak_memory_stats(device)  # an evaluation may hold more than training does
         self.line_began += time.monotonic() - paused

@@ -134,6 +134,7 @@ class TrainingState:
         """Stop preparing batches; those that were prepared and not taken are prepared again by the next session."""
         if self.ahead.batches is not None:
             self.ahead.batches.close()
+            self.ahead.batches = None
 
     @property
     def waited(self) -> float:
