@@ -64,3 +64,8 @@ def test_one_batch_or_an_observer_stays_in_this_thread(batches: int) -> None:
     finally:
         observe(before)
     assert set(names) == {threading.current_thread().name}
+
+
+def test_autocast_reaches_every_batch() -> None:
+    with torch.autocast("cpu", torch.bfloat16):
+        assert side_by_side(lambda _: torch.is_autocast_enabled("cpu"), range(3), CPU) == [True] * 3

@@ -234,3 +234,16 @@ def test_for_a_comparison_every_product_is_torchs_own() -> None:
     x, weight = torch.randn(256, 512), torch.randn(512, 512)
     with torch.no_grad(), module.plain_products():
         assert torch.equal(linear_map(x, weight), F.linear(x, weight))
+
+
+def test_a_backward_pass_packs_nothing() -> None:
+    """The matrix of a backward pass is a new tensor each time: held, it would never be found again."""
+    layer, known = Linear(512, 512), {}
+    x = torch.randn(64, 512, requires_grad=True)
+    with packed_weights(known):
+        for _ in range(3):
+            layer(x).sum().backward()
+        assert not known
+        with torch.no_grad():
+            layer(x)
+        assert len(known) == module.ONEDNN

@@ -22,10 +22,13 @@ SearchResult = TypeVar("SearchResult")
 def side_by_side(
     search: Callable[[Given], SearchResult], batches: Sequence[Given], device: torch.device
 ) -> list[SearchResult]:
-    """What `search` finds for each batch, in their order. An observer sees one batch after another."""
+    """What `search` finds for each batch, in their order. An observer sees one batch after another.
+
+    So do they run under autocast, which other threads do not inherit.
+    """
     cores = torch.get_num_threads()
     at_once = min(cores, len(batches))
-    if device.type != "cpu" or at_once < 2 or observed():
+    if device.type != "cpu" or at_once < 2 or observed() or torch.is_autocast_enabled("cpu"):
         return [search(batch) for batch in batches]
     pool = ThreadPoolExecutor(at_once, initializer=partial(torch.set_num_threads, cores // at_once))
     try:

@@ -87,7 +87,11 @@ class _Linear(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, dy: Tensor) -> tuple[Tensor | None, ...]:
         x, weight = ctx.saved_tensors
-        dx = linear_map(dy, weight.t()) if ctx.needs_input_grad[0] else None
+        token = _packed.set(None)  # Wᵀ is another tensor in each pass: packed, it would be held and never used again
+        try:
+            dx = linear_map(dy, weight.t()) if ctx.needs_input_grad[0] else None
+        finally:
+            _packed.reset(token)
         rows = dy.reshape(-1, dy.shape[-1])  # a single vector is a row, too
         dw = rows.t() @ x.reshape(-1, x.shape[-1]) if ctx.needs_input_grad[1] else None  # MKL is as fast here
         db = rows.sum(0) if ctx.has_bias and ctx.needs_input_grad[2] else None
