@@ -21,6 +21,7 @@ ALL = [found.name for found in pkgutil.walk_packages(gf.__path__, "glassformer."
 TRITON_KERNELS = (
     "best_of_row",
     "few_queries",
+    "gelu",
     "layer_norm",
     "linear_cross_entropy",
     "short_texts",
