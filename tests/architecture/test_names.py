@@ -23,6 +23,7 @@ TRITON_KERNELS = (
     "few_queries",
     "gelu",
     "layer_norm",
+    "layer_norm_operator",
     "linear_cross_entropy",
     "short_texts",
     "shown_weights",

@@ -24,7 +24,8 @@ from glassformer.tasks.language_model.task import LanguageModel, WindowOptions
 from glassformer.tasks.translation.task import Translation
 from glassformer.training import events
 from glassformer.training.capture import MOST, StepGraphs
-from glassformer.training.loop import Training, train
+from glassformer.training.job import Training
+from glassformer.training.loop import train
 from small_run import VOCABULARY, examples, job, run_config, translation
 
 pytestmark = [

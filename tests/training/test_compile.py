@@ -10,7 +10,7 @@ from glassformer.errors import GlassformerWarning
 from glassformer.loading import open_recipe
 from glassformer.tasks import kind_of
 from glassformer.training import events
-from glassformer.training.compile import compile_parts, compiling_pays, decided, is_compiled, missing_compiler
+from glassformer.training.compile import compile_parts, compiling_pays, is_compiled, missing_compiler, settled
 from small_run import examples, run_config, small_model, trained, translation
 
 
@@ -59,7 +59,7 @@ def test_on_a_cpu_nothing_is_compiled_unless_asked() -> None:
     cpu, cuda = torch.device("cpu"), torch.device("cuda")
     plain, yes, no = (RunConfig(train=TrainConfig(compile=choice)) for choice in (None, True, False))
     assert not is_compiled(plain, cpu) and is_compiled(yes, cpu) and not is_compiled(no, cuda)
-    assert decided(plain, cpu) == plain and decided(yes, cuda) == yes and decided(no, cuda) == no
+    assert settled(plain, cpu) == plain and settled(yes, cuda) == yes and settled(no, cuda) == no
 
 
 @pytest.mark.parametrize(

@@ -134,14 +134,23 @@ import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from small_run import run_config, trained
-trained(Path(sys.argv[2]), run_config(steps=2, evaluate_every=2, optimizer=sys.argv[3]))
+keys = {"optimizer": sys.argv[3], "device": sys.argv[4], "precision": "bf16" if sys.argv[4] == "cuda" else "float32"}
+trained(Path(sys.argv[2]), run_config(steps=8, evaluate_every=8, **keys))
 print("torch._dynamo" in sys.modules, "torch._inductor" in sys.modules)
 """
 
 
-@pytest.mark.parametrize("kind", ["adamw", "sgd"])
-def test_training_does_not_load_a_compiler_that_it_does_not_use(kind: str, tmp_path: Path) -> None:
-    """torch's optimisers and its switch for deterministic kernels would: seconds before the first step."""
+ON_CUDA = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="needs an accelerator"),
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "device"), [("adamw", "cpu"), ("sgd", "cpu"), pytest.param("adamw", "cuda", marks=ON_CUDA)]
+)
+def test_training_does_not_load_a_compiler_that_it_does_not_use(kind: str, device: str, tmp_path: Path) -> None:
+    """torch's optimisers, its switch for deterministic kernels and operators of our own would: seconds at the start."""
     here = Path(__file__).parents[1]
-    command = [sys.executable, "-c", TRAINS, str(here), str(tmp_path / "run"), kind]
+    command = [sys.executable, "-c", TRAINS, str(here), str(tmp_path / "run"), kind, device]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() == ["False", "False"]

@@ -20,7 +20,7 @@ from glassformer.tasks import kind_of
 from glassformer.tasks.samples import read_samples
 from glassformer.training import events
 from glassformer.training.events import Event
-from glassformer.training.loop import Training
+from glassformer.training.job import Training
 from glassformer.training.start import TakenWeights
 from glassformer.training.watch import NotShown
 from glassformer.words import language, say, sentences

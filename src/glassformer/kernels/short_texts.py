@@ -19,8 +19,6 @@ from torch import Tensor
 from torch.library import triton_op, wrap_triton
 from torch.utils.flop_counter import register_flop_formula
 
-LONGEST = 64  # tokens
-WIDEST = 64  # d_k and d_v
 LOG2_E = tl.constexpr(math.log2(math.e))
 
 
@@ -106,19 +104,6 @@ def _backward(
     d_z = (weights * (d_weights - tl.sum(weights * d_weights, 1)[:, None]) * scale).to(q.dtype)
     _store(D_QUERIES, tl.dot(d_z, k), b, h, heads, t, d_k, T, D_K)
     _store(D_KEYS, tl.dot(tl.trans(d_z), q), b, h, heads, s, d_k, S, D_K)
-
-
-def suits(q: Tensor, k: Tensor, v: Tensor) -> bool:
-    """Whether these are short texts in 16 bits, whose heads lie in memory as a product left them."""
-    return (
-        q.dtype == k.dtype == v.dtype
-        and q.dtype.itemsize == 2
-        and q.shape[1] == k.shape[1]
-        and max(q.shape[-1], v.shape[-1]) <= WIDEST
-        and q.stride(-1) == k.stride(-1) == v.stride(-1) == 1
-        and q.shape[-2] <= LONGEST
-        and k.shape[-2] <= LONGEST
-    )
 
 
 @triton_op("glassformer::short_texts", mutates_args=())

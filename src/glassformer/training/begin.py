@@ -20,8 +20,8 @@ from glassformer.tasks import Material, kind_of
 from glassformer.tasks.own import open_recipe_or_data
 from glassformer.tasks.schemas import schemas
 from glassformer.text.kinds import check_tokenizer
-from glassformer.training.compile import decided
-from glassformer.training.loop import Training
+from glassformer.training.compile import settled
+from glassformer.training.job import Training
 from glassformer.training.schedule import heed
 from glassformer.training.start import keep, open_start, put_weights, take
 from glassformer.training.validate import make_sampler
@@ -51,7 +51,7 @@ def begin(config: RunConfig, out: str | Path, reading: BeforeReading = quietly) 
         if taken is not None:
             keep(run, *taken)
 
-    complete = decided(material.config, choose_device(config.train.device))
+    complete = settled(material.config, choose_device(config.train.device))
     return job(Run.create(out, complete, fill=fill, options=schemas(complete)), material)
 
 
@@ -98,7 +98,7 @@ def again(folder: str | Path, changes: Mapping[str, Any] | None = None) -> Train
     """
     run = Run.open(folder)
     with locked(run.folder):
-        begun = decided(run.config, choose_device(run.config.train.device))  # by the steps that it had
+        begun = settled(run.config, choose_device(run.config.train.device))  # by the steps that it had
         config = changed(run, changes or {})
         config = replace(config, train=replace(config.train, compile=begun.train.compile))
         if config != run.config:

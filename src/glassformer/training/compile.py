@@ -30,15 +30,15 @@ FLASH = (8, 0)  # the first cards that FlashAttention has kernels for
 
 
 def is_compiled(config: RunConfig, device: torch.device) -> bool:
-    """Whether to compile: see `decided`. Without a compiler: no, and that is said."""
-    wanted = bool(decided(config, device).train.compile)
+    """Whether to compile: see `settled`. Without a compiler: no, and that is said."""
+    wanted = bool(settled(config, device).train.compile)
     missing = missing_compiler(device) if wanted else None
     if missing is not None:
         warn("not_compiled", missing=missing)
     return wanted and missing is None
 
 
-def decided(config: RunConfig, device: torch.device) -> RunConfig:
+def settled(config: RunConfig, device: torch.device) -> RunConfig:
     """The recipe with its choice for an accelerator; what it says itself stays.
 
     A run writes it into its config.toml when it begins, so that it is resumed as it was begun, however its steps grow.

@@ -9,58 +9,32 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import torch
-from torch import nn
 
-from glassformer.config.recipe import RunConfig, TrainConfig
-from glassformer.data.examples import Examples
+from glassformer.config.recipe import TrainConfig
 from glassformer.errors import FileError, InputError
 from glassformer.files import remove_folder, remove_leftovers
 from glassformer.loading import choose_device
 from glassformer.runs import Run, locked
 from glassformer.runs.weights import load_weights
-from glassformer.tasks.task import Measure, Task
 from glassformer.training import events
 from glassformer.training.average import average
 from glassformer.training.checkpoint import retire
 from glassformer.training.device_use import DeviceUse
 from glassformer.training.environment import environment, environment_differences
 from glassformer.training.events import Event
+from glassformer.training.job import Training
 from glassformer.training.precision import products_beside
 from glassformer.training.room import out_of_memory
 from glassformer.training.seed import kept_random_state, settings
 from glassformer.training.signals import Asked, listening
-from glassformer.training.start import TakenWeights
 from glassformer.training.state import TrainingState
 from glassformer.training.validate import validate
 
 R = TypeVar("R")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Training:
-    """What to train, on what, where. `measure` adds metrics to every evaluation, and may write samples and pictures.
-
-    `show` only writes some, after the evaluation itself has been written down: nobody waits for them.
-    """
-
-    run: Run
-    model: nn.Module
-    task: Task[Any]
-    training: Examples
-    validation: Examples | None = None
-    measure: Measure | None = None
-    show: Measure | None = None
-    config: RunConfig | None = None  # default: the run's own
-    start: TakenWeights | None = None  # the weights that the model started from
-
-    @property
-    def recipe(self) -> RunConfig:
-        return self.run.config if self.config is None else self.config
 
 
 def train(job: Training, *, resume: bool = False) -> Iterator[Event]:

@@ -11,7 +11,8 @@ from glassformer.runs import Run
 from glassformer.training import events
 from glassformer.training.board import Board
 from glassformer.training.events import Event
-from glassformer.training.loop import Training, train
+from glassformer.training.job import Training
+from glassformer.training.loop import train
 from glassformer.training.pictures import draw_run
 from glassformer.training.status import LogSummary, write_block
 

@@ -13,7 +13,8 @@ from glassformer.tasks.classification.samples import ClassificationSamples, samp
 from glassformer.tasks.classification.task import Classification
 from glassformer.tasks.samples import Sample, read_samples
 from glassformer.training.begin import begin
-from glassformer.training.loop import Training, train
+from glassformer.training.job import Training
+from glassformer.training.loop import train
 from small_classifier import REVIEWS, write_recipe
 from tiny_tasks import tiny
 

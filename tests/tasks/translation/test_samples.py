@@ -21,7 +21,7 @@ from glassformer.tasks.translation.task import Translation
 from glassformer.tasks.translation.translate import candidates
 from glassformer.trace.trace import Trace
 from glassformer.training.begin import begin
-from glassformer.training.loop import Training
+from glassformer.training.job import Training
 from tiny_translator import tiny
 
 NUMBERS = Pairs([str(i) for i in range(100)], [str(-i) for i in range(100)])
