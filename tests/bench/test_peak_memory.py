@@ -3,15 +3,27 @@ from __future__ import annotations
 import pytest
 import torch
 
+from glassformer.bench import peak_memory
 from glassformer.bench.peak_memory import run, table
 from glassformer.bench.record import RESULTS, BenchResult
 from glassformer.errors import ConfigError
+from glassformer.ledger.memory import memory
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is an accelerator")
 def test_without_an_accelerator_it_says_so() -> None:
     with pytest.raises(ConfigError, match="peak-memory is measured on an accelerator, and there is none here"):
         run()
+
+
+@pytest.mark.parametrize("free", [0, 2**40])
+def test_every_case_gets_its_own_peak(free: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(peak_memory, "need_accelerator", lambda name: None)
+    monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (free, free))
+    monkeypatch.setattr(peak_memory, "measured", lambda config, step: memory(config, step).peak)
+    rows = run()["rows"]
+    assert len(rows) == 8 and all(row["predicted"] == row["measured"] for row in rows)
+    assert len({row["measured"] for row in rows}) == 8
 
 
 @pytest.mark.parametrize(("lang", "title"), [("en", "predicted"), ("ko", "예측")])

@@ -6,6 +6,7 @@ one by one, as a loop of one's own would.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import product
 from typing import Any
@@ -26,23 +27,31 @@ from glassformer.models.presets import PRESETS
 from glassformer.tasks import Task
 from glassformer.words import say
 
+AT_ONCE = 4  # steps that are compiled and measured side by side
 SIZES = {"paper-base": (64, 128), "gpt2": (8, 1024)}  # batch, length
 
 
 def run() -> dict[str, Any]:
     """Every model and precision, with and without recomputation, from the first step to the first that is replayed."""
     need_accelerator("peak-memory")
-    rows = []
+    configs, steps = [], []
+    rows: list[dict[str, Any]] = []
     for model, autocast, checkpointing in product(SIZES, (False, True), (False, True)):
         batch, length = SIZES[model]
         step = Pass(batch=batch, length=length, device="cuda", autocast=autocast, recompute=checkpointing)
         config = PRESETS[model]()
         found = memory(config, step)
+        configs.append(config)
+        steps.append(step)
         rows.append(
             {"model": model, "batch": batch, "length": length, "autocast": autocast, "recompute": checkpointing}
-            | {"predicted": found.peak, "at": found.at, "measured": measured(config, step)}
+            | {"predicted": found.peak, "at": found.at}
         )
-    return {"rows": rows}
+    free, _ = torch.cuda.mem_get_info()
+    room = free // (2 * max(row["predicted"] for row in rows))  # for how many processes; their memory is their own
+    with ThreadPoolExecutor(max(1, min(AT_ONCE, room))) as threads:
+        peaks = threads.map(measured, configs, steps)
+        return {"rows": [row | {"measured": peak} for row, peak in zip(rows, peaks, strict=True)]}
 
 
 def measured(config: ModelConfig, step: Pass) -> int:
