@@ -26,6 +26,7 @@ TRITON_KERNELS = (
     "layer_norm_operator",
     "linear_cross_entropy",
     "short_texts",
+    "short_texts_operator",
     "shown_weights",
 )  # which CPUs do not have
 IN_TRITON = {f"glassformer.kernels.{name}" for name in TRITON_KERNELS}

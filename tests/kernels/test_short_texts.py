@@ -106,6 +106,6 @@ def test_training_on_short_texts_runs_it_compiled_or_not_and_long_ones_do_not() 
         torch.testing.assert_close(found.float(), expected, rtol=2e-2, atol=2e-2)
     assert torch.equal(fused(q, k, v, Mask(causal=True), bias=None, scale=0.125, dropout=0.0), found)
     long = [heads(2, 8, 65, 64, torch.bfloat16) for _ in range(3)]
-    from glassformer.kernels.short import are_short
+    from glassformer.kernels.short_texts import are_short
 
     assert are_short(q, k, v) and not are_short(*long)

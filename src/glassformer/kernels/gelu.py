@@ -22,7 +22,7 @@ import triton.language as tl
 from torch import Tensor
 from torch.library import triton_op, wrap_triton
 
-BLOCK, WARPS = 4096, 8  # numbers of one program: 16 for each thread, in two reads as wide as there are
+BLOCK, WARPS = 1024, 4  # numbers of one program: 8 for each thread, a read as wide as there is
 HASTINGS = (0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429)
 A_1, A_2, A_3, A_4, A_5 = (tl.constexpr(0.5 * a) for a in HASTINGS)
 NEARNESS = tl.constexpr(0.3275911 / math.sqrt(2.0))

@@ -16,9 +16,10 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from glassformer.kernels import Launch
+
 PROGRAMS = 132 * 8  # enough for the largest accelerators; each adds up its own share of γ's and β's slopes
 ROWS = 2  # of one program at a time
-Launch = tuple[tuple[Any, ...], dict[str, Any]]  # the arguments of a kernel
 
 
 @triton.jit

@@ -16,9 +16,11 @@ import torch
 import triton
 import triton.language as tl
 from torch import Tensor
-from torch.library import triton_op, wrap_triton
-from torch.utils.flop_counter import register_flop_formula
 
+from glassformer.kernels import Launch
+
+LONGEST = 64  # tokens
+WIDEST = 64  # d_k and d_v
 LOG2_E = tl.constexpr(math.log2(math.e))
 
 
@@ -62,7 +64,7 @@ def _weights(
 
 
 @triton.jit
-def _forward(
+def forward_head(
     Q, K, V, ALLOWED, SEED, OUT, scale, p, heads, t, s, d_k, d_v,
     q_b, q_h, q_t, k_b, k_h, k_s, v_b, v_h, v_s, a_b, a_h, a_t, a_s,
     CAUSAL: tl.constexpr, MASKED: tl.constexpr, DROPS: tl.constexpr,
@@ -80,7 +82,7 @@ def _forward(
 
 
 @triton.jit
-def _backward(
+def backward_head(
     D_OUT, Q, K, V, ALLOWED, SEED, D_QUERIES, D_KEYS, D_VALUES, scale, p, heads, t, s, d_k, d_v,
     g_b, g_h, g_t, q_b, q_h, q_t, k_b, k_h, k_s, v_b, v_h, v_s, a_b, a_h, a_t, a_s,
     CAUSAL: tl.constexpr, MASKED: tl.constexpr, DROPS: tl.constexpr,
@@ -106,44 +108,54 @@ def _backward(
     _store(D_KEYS, tl.dot(tl.trans(d_z), q), b, h, heads, s, d_k, S, D_K)
 
 
-@triton_op("glassformer::short_texts", mutates_args=())
-def _attend(
+def are_short(q: Tensor, k: Tensor, v: Tensor) -> bool:
+    """Whether these are short texts in 16 bits, whose heads lie in memory as a product left them."""
+    return (
+        q.dtype == k.dtype == v.dtype
+        and q.dtype.itemsize == 2
+        and q.shape[1] == k.shape[1]
+        and max(q.shape[-1], v.shape[-1]) <= WIDEST
+        and q.stride(-1) == k.stride(-1) == v.stride(-1) == 1
+        and q.shape[-2] <= LONGEST
+        and k.shape[-2] <= LONGEST
+    )
+
+
+def prepared(
     q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None, seed: Tensor | None, causal: bool, scale: float, p: float
-) -> Tensor:
-    """Attention(Q, K, V), in memory as b t h d_v."""
+) -> tuple[Tensor, Launch]:
+    """Memory for Attention(Q, K, V), as b t h d_v, and the arguments of `forward_head`."""
     (b, h, t, d_k), (_, _, s, d_v) = q.shape, v.shape
     out = q.new_empty(b, t, h, d_v)
-    wrap_triton(_forward)[(b * h,)](
+    given = (
         q, k, v, q if allowed is None else allowed, q if seed is None else seed, out, scale, p, h, t, s, d_k, d_v,
         *q.stride()[:3], *k.stride()[:3], *v.stride()[:3], *((0,) * 4 if allowed is None else allowed.stride()),
-        CAUSAL=causal, MASKED=allowed is not None, DROPS=seed is not None, **_blocks(t, s, d_k, d_v),
-        num_warps=_warps(t, s),
     )  # fmt: skip
-    return out
+    return out, (given, _options(t, s, d_k, d_v, causal, allowed, seed))
 
 
-@triton_op("glassformer::short_texts_backward", mutates_args=())
-def _slopes(
+def prepared_slopes(
     d_out: Tensor, q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None, seed: Tensor | None,
     causal: bool, scale: float, p: float,
-) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    """∂L/∂Q, ∂L/∂K and ∂L/∂V, each in memory as b t h d; `d_out` likewise."""
+) -> tuple[tuple[Tensor, Tensor, Tensor], Launch]:  # fmt: skip
+    """Memory for ∂L/∂Q, ∂L/∂K and ∂L/∂V, each as b t h d like `d_out`, and the arguments of `backward_head`."""
     (b, h, t, d_k), (_, _, s, d_v) = q.shape, v.shape
-    d_out = d_out.contiguous()
-    d_q, d_keys, d_values = q.new_empty(b, t, h, d_k), k.new_empty(b, s, h, d_k), v.new_empty(b, s, h, d_v)
-    wrap_triton(_backward)[(b * h,)](
-        d_out, q, k, v, q if allowed is None else allowed, q if seed is None else seed, d_q, d_keys, d_values,
+    slopes = q.new_empty(b, t, h, d_k), k.new_empty(b, s, h, d_k), v.new_empty(b, s, h, d_v)
+    given = (
+        d_out.contiguous(), q, k, v, q if allowed is None else allowed, q if seed is None else seed, *slopes,
         scale, p, h, t, s, d_k, d_v, t * h * d_v, d_v, h * d_v,
         *q.stride()[:3], *k.stride()[:3], *v.stride()[:3], *((0,) * 4 if allowed is None else allowed.stride()),
-        CAUSAL=causal, MASKED=allowed is not None, DROPS=seed is not None, **_blocks(t, s, d_k, d_v),
-        num_warps=_warps(t, s),
     )  # fmt: skip
-    return d_q, d_keys, d_values
+    return slopes, (given, _options(t, s, d_k, d_v, causal, allowed, seed))
 
 
-def _blocks(t: int, s: int, d_k: int, d_v: int) -> dict[str, int]:
-    """The sizes with which a kernel is compiled: three of each, so that not every length of text has its own."""
-    return {"T": _block(t), "S": _block(s), "D_K": _block(d_k), "D_V": _block(d_v)}
+def _options(
+    t: int, s: int, d_k: int, d_v: int, causal: bool, allowed: Tensor | None, seed: Tensor | None
+) -> dict[str, Any]:
+    """What a kernel is compiled for: three sizes of each block, so that not every length of text has its own."""
+    blocks = {"T": _block(t), "S": _block(s), "D_K": _block(d_k), "D_V": _block(d_v)}
+    rules = {"CAUSAL": causal, "MASKED": allowed is not None, "DROPS": seed is not None}
+    return {**blocks, **rules, "num_warps": _warps(t, s)}
 
 
 def _block(n: int) -> int:
@@ -155,18 +167,6 @@ def _warps(t: int, s: int) -> int:
     return 2 if max(t, s) <= 32 else 4
 
 
-@register_flop_formula(torch.ops.glassformer.short_texts)
-def _products(q: tuple[int, ...], k: tuple[int, ...], v: tuple[int, ...], *_: Any, **__: Any) -> int:
-    """Q Kᵀ and A V."""
-    return 2 * math.prod(q[:3]) * k[2] * (q[3] + v[3])
-
-
-@register_flop_formula(torch.ops.glassformer.short_texts_backward)
-def _products_of_slopes(d: Any, q: tuple[int, ...], k: tuple[int, ...], v: tuple[int, ...], *_: Any, **__: Any) -> int:
-    """Q Kᵀ again, and the four of the slopes."""
-    return 2 * math.prod(q[:3]) * k[2] * (3 * q[3] + 2 * v[3])
-
-
 class _Attention(torch.autograd.Function):
     @staticmethod
     def forward(
@@ -175,12 +175,23 @@ class _Attention(torch.autograd.Function):
     ) -> Tensor:  # fmt: skip
         ctx.save_for_backward(q, k, v, allowed, seed)
         ctx.options = causal, scale, p
-        out: Tensor = torch.ops.glassformer.short_texts(q, k, v, allowed, seed, causal, scale, p)
+        if torch.compiler.is_compiling():
+            found: Tensor = torch.ops.glassformer.short_texts(q, k, v, allowed, seed, causal, scale, p)
+            return found
+        out, (given, options) = prepared(q, k, v, allowed, seed, causal, scale, p)
+        with torch.cuda.device_of(q):  # Triton starts a kernel on the device at hand
+            forward_head[(q.shape[0] * q.shape[1],)](*given, **options)
         return out
 
     @staticmethod
     def backward(ctx: Any, *slopes: Tensor) -> tuple[Tensor | None, ...]:
-        found = torch.ops.glassformer.short_texts_backward(slopes[0], *ctx.saved_tensors, *ctx.options)
+        inputs = slopes[0], *ctx.saved_tensors, *ctx.options
+        if torch.compiler.is_compiling():
+            found = torch.ops.glassformer.short_texts_backward(*inputs)
+        else:
+            found, (given, options) = prepared_slopes(*inputs)
+            with torch.cuda.device_of(slopes[0]):
+                backward_head[(slopes[0].shape[0] * slopes[0].shape[2],)](*given, **options)
         return *(x.transpose(1, 2) for x in found), None, None, None, None, None
 
 
@@ -191,6 +202,8 @@ def short_texts(
 
     Which weights are dropped is drawn in the kernel, from a seed that torch's generator gives.
     """
+    if torch.compiler.is_compiling():
+        import glassformer.kernels.short_texts_operator  # noqa: F401
     (b, h, t, _), s = q.shape, k.shape[2]
     look = None if allowed is None else allowed.expand(b, h, t, s).view(torch.uint8)
     seed = torch.randint(2**31 - 1, (1,), device=q.device) if dropout else None

@@ -17,7 +17,6 @@ from glassformer.errors import InputError
 from glassformer.kernels import in_the_open, runs_on
 from glassformer.kernels.dropout import dropout as drop
 from glassformer.kernels.linear import are_packed
-from glassformer.kernels.short import are_short
 from glassformer.kernels.short_attention import short_attention
 from glassformer.layers.attention.mask import Mask
 from glassformer.tap import Selection, is_watched, selection, tap, unobserved
@@ -113,7 +112,11 @@ def _has_few_queries(q: Tensor, k: Tensor, v: Tensor) -> bool:
 
 def _has_short_texts(q: Tensor, k: Tensor, v: Tensor) -> bool:
     """Training on short texts on an accelerator, for which there are kernels of our own."""
-    return runs_on(q) and torch.is_grad_enabled() and are_short(q, k, v)
+    if not runs_on(q) or not torch.is_grad_enabled():
+        return False
+    from glassformer.kernels.short_texts import are_short
+
+    return are_short(q, k, v)
 
 
 def packed(q: Tensor, k: Tensor, v: Tensor, mask: Mask, *, scale: float, dropout: float) -> Tensor:
