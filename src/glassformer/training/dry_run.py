@@ -157,7 +157,7 @@ def _on_accelerator(material: Material, device: torch.device) -> Tried:
 
 
 def _steps_on_accelerator(material: Material, device: torch.device) -> Tried:
-    """Compiled and recorded; what is compiled here need not be compiled again."""
+    """Recorded, and compiled where training is; what is compiled here need not be compiled again."""
     config = material.config
     torch.cuda.reset_peak_memory_stats(device)
     before = torch.cuda.memory_allocated(device)

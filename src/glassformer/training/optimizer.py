@@ -79,7 +79,7 @@ def make_optimizer(model: nn.Module, config: TrainConfig) -> torch.optim.Optimiz
 
 
 # torch loads its compiler when an optimiser is made, cleared or used for the first time, only to tell it to keep out:
-# 3 s, 80 MB. Nobody compiles an optimiser here.
+# seconds, 70 MB. Nobody compiles an optimiser here.
 
 
 @contextmanager
