@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +9,7 @@ import pytest
 
 from glassformer.lessons import fingerprint as module
 from glassformer.lessons.catalogue import LESSONS, module_of
-from glassformer.lessons.fingerprint import closure, code, fingerprint
+from glassformer.lessons.fingerprint import ELSEWHERE, PACKAGE, closure, code, fingerprint
 
 MEASURES = '''"""A lesson."""
 from glassformer.part import factor
@@ -141,6 +142,15 @@ def test_what_only_speaks_or_draws_is_left_out() -> None:
     found = closure("lessons.attention.scaled_scores")
     assert "layers.attention.kernel" in found
     assert not {name for name in found if name.startswith(("words", "show"))}
+
+
+def test_kernels_that_are_left_out_are_loaded_only_where_an_accelerator_asks_for_them() -> None:
+    left_out = {f"glassformer.{name}" for name in ELSEWHERE if name.startswith("kernels.")}
+    for path in PACKAGE.rglob("*.py"):
+        own = f"glassformer.{path.relative_to(PACKAGE).with_suffix('').as_posix().replace('/', '.')}"
+        at_once = {node.module for node in ast.parse(path.read_text()).body if isinstance(node, ast.ImportFrom)}
+        assert own in left_out or not at_once & left_out, own
+    assert all((PACKAGE / f"{name.replace('.', '/')}.py").is_file() for name in ELSEWHERE)
 
 
 def test_a_lesson_is_read_without_what_judges_and_draws_its_result() -> None:

@@ -66,10 +66,11 @@ def test_on_a_cpu_nothing_is_compiled_unless_asked() -> None:
     ("recipe", "card", "changes", "pays"),
     [
         ("shakespeare-char", "NVIDIA H200", {}, False),  # 6 PFLOP: 6 s at its peak
-        ("shakespeare-char", "NVIDIA H200", {"train.steps": 20_000}, True),
-        ("shakespeare-char", "NVIDIA H200", {"train.accumulate": 4}, True),
-        ("shakespeare-char", "Tesla T4", {"train.precision": "fp16"}, True),  # a slower card: 92 s
-        ("shakespeare-char", "a card of next year", {}, True),  # as slow as the slowest
+        ("shakespeare-char", "NVIDIA H200", {"train.steps": 100_000}, True),
+        ("shakespeare-char", "NVIDIA H200", {"train.accumulate": 20}, True),
+        ("shakespeare-char", "Tesla T4", {"train.precision": "fp16"}, False),  # a slower card: 92 s
+        ("shakespeare-char", "Tesla T4", {"train.precision": "fp16", "train.steps": 6000}, True),
+        ("shakespeare-char", "a card of next year", {"train.steps": 6000}, True),  # as slow as the slowest
         ("wmt14-base", "NVIDIA H200", {}, True),
         ("multi30k-en-de", "NVIDIA H200", {}, False),  # its recipe asks for it
     ],

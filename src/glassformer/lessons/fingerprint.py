@@ -1,8 +1,8 @@
 """A hash of what a result depends on: the code that measured it, the recipes it trained, the built-in corpus.
 
 In a lesson only `run` and what it uses count: drawings and sentences cannot change a number, and verdicts are computed
-from the recorded data whenever they are read. Comments and docstrings never count. The versions of Python and torch
-are in the result itself.
+from the recorded data whenever they are read. Comments and docstrings never count, nor what a CPU does not run. The
+versions of Python and torch are in the result itself.
 """
 
 from __future__ import annotations
@@ -27,6 +27,18 @@ WITHOUT = (
         "training.events",
         "training.forecast_picture",
     ),
+)
+# what only accelerators and compilers run: the models of lessons are trained and asked on a CPU, uncompiled
+ELSEWHERE = (
+    *(
+        "kernels.best_of_row",
+        "kernels.few_queries",
+        "kernels.gelu",
+        "kernels.layer_norm",
+        "kernels.layer_norm_operator",
+    ),
+    *("kernels.linear_cross_entropy", "kernels.relu", "kernels.short_texts", "kernels.short_texts_operator"),
+    *("kernels.shown_weights", "training.capture", "training.compile", "training.device_use", "training.room"),
 )
 MEASURES = "run"  # of a lesson; what neither it nor another module uses only draws or judges
 TRAINING = "training.begin"
@@ -158,7 +170,8 @@ def _shared() -> dict[str, frozenset[str]]:
 
 
 def _left_out(name: str) -> bool:
-    return name.endswith("_picture") or any(name == left or name.startswith(f"{left}.") for left in WITHOUT)
+    left_out = (*WITHOUT, *ELSEWHERE)
+    return name.endswith("_picture") or any(name == left or name.startswith(f"{left}.") for left in left_out)
 
 
 @cache
