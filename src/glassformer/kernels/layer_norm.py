@@ -18,7 +18,7 @@ from torch import Tensor
 
 from glassformer.kernels import Launch
 
-PROGRAMS = 132 * 8  # enough for the largest accelerators; each adds up its own share of γ's and β's slopes
+PROGRAMS = 132 * 8  # of at most 512 numbers a row: as many as the largest accelerators run at once, and no second turn
 ROWS = 2  # of one program at a time
 
 
@@ -85,16 +85,17 @@ def _warps(width: int) -> int:
 def prepared(
     dy: Tensor, residual: Tensor | None, x: Tensor, gamma: Tensor, mean: Tensor, rstd: Tensor
 ) -> tuple[tuple[Tensor, Tensor, Tensor], Launch]:
-    """Memory for the slopes along x, γ and β (of these a share for each program), and the arguments of the kernel."""
+    """Memory for the slopes along x, γ and β (of these one row for each program), and the arguments of the kernel."""
     x, mean, rstd = x.contiguous(), mean.contiguous(), rstd.contiguous()  # the kernel counts rows in this order
     d = x.shape[-1]
     m = x.numel() // d
     dx = torch.empty_like(x)
-    d_gamma = torch.empty(PROGRAMS, d, dtype=torch.float32, device=x.device)
-    d_beta = torch.empty_like(d_gamma)
     width = triton.next_power_of_2(d)
+    programs = max(1, PROGRAMS * 512 // max(512, width))  # each adds up its own share of γ's and β's slopes
+    d_gamma = torch.empty(programs, d, dtype=torch.float32, device=x.device)
+    d_beta = torch.empty_like(d_gamma)
     beside = x if residual is None else residual.contiguous()
-    given = dy.contiguous(), beside, x, gamma, mean, rstd, dx, d_gamma, d_beta, m, d, triton.cdiv(m, ROWS * PROGRAMS)
+    given = dy.contiguous(), beside, x, gamma, mean, rstd, dx, d_gamma, d_beta, m, d, triton.cdiv(m, ROWS * programs)
     options = {"HAS_RESIDUAL": residual is not None, "ROWS": ROWS, "WIDTH": width, "num_warps": _warps(width)}
     return (dx, d_gamma, d_beta), (given, options)
 
@@ -110,7 +111,7 @@ def _backward(
         return found
     (dx, d_gamma, d_beta), (given, options) = prepared(dy, residual, x, gamma, mean, rstd)
     with torch.cuda.device_of(x):  # Triton starts a kernel on the device at hand
-        backward_rows[(PROGRAMS,)](*given, **options)
+        backward_rows[(d_gamma.shape[0],)](*given, **options)
     return dx, d_gamma.sum(0), d_beta.sum(0)
 
 
