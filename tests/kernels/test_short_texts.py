@@ -96,16 +96,25 @@ def test_dropout_drops_the_same_weights_forward_and_backward() -> None:
 
 @pytest.mark.skipif(DEVICE == "cpu", reason="needs an accelerator")
 def test_training_on_short_texts_runs_it_compiled_or_not_and_long_ones_do_not() -> None:
+    from torch.profiler import ProfilerActivity, profile
+
+    from glassformer.kernels.short_texts import are_short
+
     torch.manual_seed(0)
     q, k, v = (heads(2, 8, 32, 64, torch.bfloat16) for _ in range(3))
     compiled = torch.compile(fused, fullgraph=True)
     wide = [x.detach().float() for x in (q, k, v)]
     expected = reference(*wide, Mask(causal=True), bias=None, scale=0.125, dropout=0.0)
     for form in (fused, compiled):
-        found = form(q, k, v, Mask(causal=True), bias=None, scale=0.125, dropout=0.0)
+        with profile(activities=[ProfilerActivity.CUDA]) as seen:
+            found = form(q, k, v, Mask(causal=True), bias=None, scale=0.125, dropout=0.0)
+            torch.cuda.synchronize()
+        assert any("forward_head" in event.key for event in seen.key_averages())
         torch.testing.assert_close(found.float(), expected, rtol=2e-2, atol=2e-2)
     assert torch.equal(fused(q, k, v, Mask(causal=True), bias=None, scale=0.125, dropout=0.0), found)
     long = [heads(2, 8, 65, 64, torch.bfloat16) for _ in range(3)]
-    from glassformer.kernels.short_texts import are_short
-
     assert are_short(q, k, v) and not are_short(*long)
+    assert not are_short(q, k[:1], v[:1]) and not are_short(
+        q, k[:, :1], v[:, :1]
+    )  # of another number of texts or heads
+    assert not are_short(q.float(), k.float(), v.float())

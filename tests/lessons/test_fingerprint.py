@@ -9,7 +9,7 @@ import pytest
 
 from glassformer.lessons import fingerprint as module
 from glassformer.lessons.catalogue import LESSONS, module_of
-from glassformer.lessons.fingerprint import ELSEWHERE, PACKAGE, closure, code, fingerprint
+from glassformer.lessons.fingerprint import ELSEWHERE, PACKAGE, closure, code, fingerprint, trained_by
 
 MEASURES = '''"""A lesson."""
 from glassformer.part import factor
@@ -144,12 +144,24 @@ def test_what_only_speaks_or_draws_is_left_out() -> None:
     assert not {name for name in found if name.startswith(("words", "show"))}
 
 
+def loaded_at_once(path: Path) -> Iterator[str]:
+    """What a module imports when it is imported itself: outside of its functions."""
+    waiting: list[ast.AST] = [*ast.parse(path.read_text(encoding="utf-8")).body]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Import):
+            yield from (each.name for each in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (node.module or "", *(f"{node.module}.{each.name}" for each in node.names))
+        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            waiting += ast.iter_child_nodes(node)
+
+
 def test_kernels_that_are_left_out_are_loaded_only_where_an_accelerator_asks_for_them() -> None:
     left_out = {f"glassformer.{name}" for name in ELSEWHERE if name.startswith("kernels.")}
     for path in PACKAGE.rglob("*.py"):
         own = f"glassformer.{path.relative_to(PACKAGE).with_suffix('').as_posix().replace('/', '.')}"
-        at_once = {node.module for node in ast.parse(path.read_text()).body if isinstance(node, ast.ImportFrom)}
-        assert own in left_out or not at_once & left_out, own
+        assert own in left_out or not set(loaded_at_once(path)) & left_out, own
     assert all((PACKAGE / f"{name.replace('.', '/')}.py").is_file() for name in ELSEWHERE)
 
 
@@ -184,8 +196,13 @@ def test_a_training_is_followed_into_what_learns_and_not_into_what_judges(packag
 
 
 @pytest.mark.slow
+def test_a_training_counts_with_its_loop_its_steps_and_its_optimiser() -> None:
+    assert {f"training.{name}" for name in ("loop", "state", "step", "optimizer", "seed", "meter")} <= trained_by()
+
+
+@pytest.mark.slow
 def test_no_evaluation_makes_a_trained_result_stale() -> None:
-    found = closure("training.begin")
+    found = trained_by()
     assert {"tasks.translation.task", "tasks.translation.samples", "tasks.object_queries.task"} <= found
     assert not {name for name in found if name.endswith((".show", ".evaluation", ".kind"))}
     assert not {"tasks.result", "tasks.evaluation_log", "metrics.forecasting", "metrics.language"} & found

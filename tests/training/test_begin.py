@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from glassformer.config.values import Choice
-from glassformer.errors import ConfigError, FileError
+from glassformer.errors import ConfigError, FileError, GlassformerWarning
 from glassformer.loading import open_recipe
 from glassformer.runs import Run, locked
 from glassformer.tasks.translation import task as translation
@@ -117,13 +117,17 @@ def test_fewer_steps_are_refused(run: Run) -> None:
 
 
 def test_the_choice_to_compile_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On an accelerator a short run is not compiled; it stays so when it grows, and else it would be."""
+    """On an accelerator a short run is not compiled, nor one that finds no compiler; it stays so when it grows."""
     monkeypatch.setattr("glassformer.training.begin.choose_device", lambda name: torch.device("cuda"))
+    monkeypatch.setattr("glassformer.training.compile.missing_compiler", lambda device: None)
     run = begin(tiny(), tmp_path / "run").run
     assert run.config.train.compile is False
     grown = again(run.folder, {"train.steps": 10**9})
     assert grown.recipe.train.compile is False
     assert begin(tiny(steps=10**9), tmp_path / "long").run.config.train.compile is True
+    monkeypatch.setattr("glassformer.training.compile.missing_compiler", lambda device: "Triton")
+    with pytest.warns(GlassformerWarning, match="Triton"):
+        assert begin(tiny(steps=10**9), tmp_path / "plain").run.config.train.compile is False
 
 
 def test_a_run_that_was_begun_without_a_choice_makes_it_by_the_steps_it_had(

@@ -162,7 +162,8 @@ def test_uncompiled_steps_are_replayed_as_they_are_computed(
             warnings.simplefilter("error", GlassformerWarning)  # "cannot be recorded"
             list(train(job(run, **parts)))
         found.append(read_weights(run.checkpoint(16)))
-        assert recorded
+        assert bool(recorded) == bool(most)
+        recorded.clear()
     assert same(*found)
 
 

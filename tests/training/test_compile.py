@@ -72,7 +72,7 @@ def test_on_a_cpu_nothing_is_compiled_unless_asked() -> None:
         ("shakespeare-char", "Tesla T4", {"train.precision": "fp16", "train.steps": 6000}, True),
         ("shakespeare-char", "a card of next year", {"train.steps": 6000}, True),  # as slow as the slowest
         ("wmt14-base", "NVIDIA H200", {}, True),
-        ("multi30k-en-de", "NVIDIA H200", {}, False),  # its recipe asks for it
+        ("multi30k-en-de", "NVIDIA H200", {}, False),
     ],
 )
 def test_compiling_pays_where_the_steps_are_long_or_many(
@@ -80,8 +80,3 @@ def test_compiling_pays_where_the_steps_are_long_or_many(
 ) -> None:
     config = open_recipe(recipe, changes)
     assert compiling_pays(kind_of(config).task.sketch(config), card) == pays
-
-
-def test_a_recipe_that_is_timed_from_step_to_step_asks_for_it() -> None:
-    assert open_recipe("multi30k-en-de").train.compile
-    assert open_recipe("shakespeare-char").train.compile is None

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 import small_classifier
 import small_recogniser
@@ -11,6 +12,7 @@ from glassformer.errors import ConfigError, FileError
 from glassformer.runs import Run
 from glassformer.training import events
 from glassformer.training import sweep as module
+from glassformer.training.begin import begin
 from glassformer.training.sweep import Diverged, Skipped, Variant, plan_trials, sweep
 from glassformer.training.sweep_results import compare_trials
 from small_translator import write_recipe
@@ -76,6 +78,16 @@ def test_finished_ones_are_skipped_and_half_done_ones_continued(tmp_path: Path) 
     assert isinstance(whole[-1][1], events.Stopped)
     assert [type(event) for _, event in sweep(trials)] == [Skipped, Skipped]
     assert Run.open(trials[1].folder).status["state"] == "finished"
+
+
+@pytest.mark.slow
+def test_a_run_that_chose_whether_to_compile_is_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (trial,) = trials = plan_trials(write_recipe(tmp_path, steps=2), {}, 1, tmp_path / "out", UNSEEN)
+    with monkeypatch.context() as accelerator:
+        accelerator.setattr("glassformer.training.begin.choose_device", lambda name: torch.device("cuda"))
+        begin(trial.config, trial.folder)
+    assert trial.config.train.compile is None and Run.open(trial.folder).config.train.compile is False
+    assert isinstance(list(sweep(trials))[-1][1], events.Stopped)
 
 
 @pytest.mark.slow

@@ -38,7 +38,14 @@ def run() -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
     for model, autocast, checkpointing in product(SIZES, (False, True), (False, True)):
         batch, length = SIZES[model]
-        step = Pass(batch=batch, length=length, device="cuda", autocast=autocast, recompute=checkpointing)
+        step = Pass(
+            batch=batch,
+            length=length,
+            device="cuda",
+            autocast=autocast,
+            recompute=checkpointing,
+            compiled=not checkpointing,
+        )
         config = PRESETS[model]()
         found = memory(config, step)
         configs.append(config)

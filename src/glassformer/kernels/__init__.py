@@ -2,8 +2,9 @@
 
 On an accelerator they are kernels of our own, in Triton, which comes with torch there; on a CPU, other calls of torch.
 
-Nobody has to know them: where there is no accelerator or no Triton, and wherever the mathematics is looked at, the
-plain form runs. A test compares the two.
+Nobody has to know them: where there is no accelerator or no Triton the plain form runs, and most give way to it where
+the mathematics is looked at. Attention stays fused then, and a kernel writes the weights that an observer asks for. A
+test compares the two.
 """
 
 from __future__ import annotations

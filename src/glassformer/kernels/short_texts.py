@@ -1,5 +1,7 @@
 """Scaled dot-product attention, §3.2.1, Eq. (1), in training on short texts: all scores of a head at once.
 
+(In a search on a CPU: short_attention.py.)
+
     plain form    layers/attention/kernel.reference: any length, any device, all weights at hand
     this form     at most 64 queries and keys in 16 bits on an accelerator; forward and backward one kernel each
 
@@ -113,7 +115,7 @@ def are_short(q: Tensor, k: Tensor, v: Tensor) -> bool:
     return (
         q.dtype == k.dtype == v.dtype
         and q.dtype.itemsize == 2
-        and q.shape[1] == k.shape[1]
+        and q.shape[:2] == k.shape[:2] == v.shape[:2]
         and max(q.shape[-1], v.shape[-1]) <= WIDEST
         and q.stride(-1) == k.stride(-1) == v.stride(-1) == 1
         and q.shape[-2] <= LONGEST

@@ -85,7 +85,8 @@ def _weigh(
 
 def suits_showing(q: Tensor, k: Tensor) -> bool:
     """Whether this kernel computes what the plain form does: autocast would choose the types of the result itself."""
-    return q.dtype == k.dtype and q.shape[-1] <= WIDEST and not torch.is_autocast_enabled("cuda")
+    alike = q.dtype == k.dtype and q.shape[0] == k.shape[0]
+    return alike and q.shape[-1] <= WIDEST and not torch.is_autocast_enabled("cuda")
 
 
 def shown_weights(q: Tensor, k: Tensor, allowed: Tensor | None, *, causal: bool, scale: float) -> Tensor:

@@ -41,7 +41,7 @@ ELSEWHERE = (
     *("kernels.shown_weights", "training.capture", "training.compile", "training.device_use", "training.room"),
 )
 MEASURES = "run"  # of a lesson; what neither it nor another module uses only draws or judges
-TRAINING = "training.begin"
+TRAINING = ("training.begin", "training.loop")  # what a run begins with, and what goes on then
 LEARNS = ("task", "samples")  # of the folder of a task: its other modules use, judge or show what has been learned
 
 
@@ -50,13 +50,18 @@ def fingerprint(module: str, models: tuple[str, ...] = (), seeds: int = 0) -> st
 
     `models`: recipes whose trained models it uses; the training code then counts too. `seeds`: how many the lesson has.
     """
-    modules = closure(module) | (closure(TRAINING) if models else set())
+    modules = closure(module) | (trained_by() if models else set())
     digest = hashlib.sha256(f"{seeds} seeds\n".encode())
     for name in sorted(modules):
         digest.update(f"{name}\n{code(name)}\n".encode())
     for path in sorted(_files(modules, models)):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def trained_by() -> set[str]:
+    """All modules that a training goes through."""
+    return {name for module in TRAINING for name in closure(module)}
 
 
 def _files(modules: set[str], models: tuple[str, ...]) -> set[Path]:

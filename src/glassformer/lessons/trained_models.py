@@ -51,7 +51,7 @@ def is_trained(recipe: str) -> bool:
 def _place(recipe: str) -> tuple[RunConfig, Path]:
     """The recipe and its folder; a changed recipe, or changed training code, gets a new folder."""
     config = open_recipe(recipe, SETTINGS)
-    digest = hashlib.sha256(f"{config.to_toml()}{fingerprint(TRAINING)}".encode()).hexdigest()[:10]
+    digest = hashlib.sha256(f"{config.to_toml()}{''.join(map(fingerprint, TRAINING))}".encode()).hexdigest()[:10]
     return config, cache() / "models" / f"{recipe}-{digest}"
 
 

@@ -46,7 +46,11 @@ def settled(config: RunConfig, device: torch.device) -> RunConfig:
     if config.train.compile is not None or device.type != "cuda":
         return config
     card = torch.cuda.get_device_name(device) if torch.cuda.is_available() else ""
-    return replace(config, train=replace(config.train, compile=compiling_pays(config, card)))
+    pays = compiling_pays(config, card)
+    missing = missing_compiler(device) if pays else None
+    if missing is not None:
+        warn("not_compiled", missing=missing)
+    return replace(config, train=replace(config.train, compile=pays and missing is None))
 
 
 def compiling_pays(config: RunConfig, card: str) -> bool:
