@@ -218,5 +218,6 @@ PARITY = Kind(
     example=first_sample,
     evaluate=evaluate_parity,
     samples=sample_texts,
+    samples_judge=True,
     own=OwnFiles(recipe="own-parity", source="lines", count=count_lines, describe=describe_lines),
 )

@@ -307,6 +307,7 @@ def test_a_batch_or_a_length_shows_the_costs_of_a_pass(capsys: pytest.CaptureFix
         "optimizer": "adamw",
         "loss": "chunks",
         "beams": 1,
+        "compiled": True,
     }
     assert document["memory"]["peak_bytes"] > document["cost_total"]["saved_bytes"]
     scores = next(cost for cost in document["costs"] if cost["name"] == "decoder.blocks.0.self_attention.scores")

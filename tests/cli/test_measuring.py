@@ -38,7 +38,7 @@ def test_lessons_models_and_failures(
     found, failed = with_lessons([NAME, "bad"], fresh=True, folder=tmp_path, workers=2, audience=Bars(quiet=False))
     assert (found.result(NAME), failed) == (result, {"bad"})
     err = capsys.readouterr().err
-    assert "bad: not measured (no room)" in err and f"1 of 2: scaled_scores, {result.seconds:.1f} s" in err
+    assert "bad: not measured (no room)" in err and f"1 of 2: scaled_scores, {result.seconds:g} s" in err
 
 
 def test_somebody_stops_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
