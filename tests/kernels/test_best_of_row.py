@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 import torch
 from torch import Tensor
 
-DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+from kernel_device import DEVICE, KERNEL_TESTS
+
 pytestmark = [
-    pytest.mark.gpu,
-    pytest.mark.skipif(DEVICE == "cpu" and os.environ.get("TRITON_INTERPRET") != "1", reason="needs an accelerator"),
+    *KERNEL_TESTS,
     pytest.mark.filterwarnings("ignore:(invalid value|divide by zero):RuntimeWarning"),  # the interpreter's numpy
 ]
 NEVER = float("-inf")

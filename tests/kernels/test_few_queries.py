@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 import torch
 from torch import Tensor
 
 from glassformer.layers.attention.kernel import fused, reference
 from glassformer.layers.attention.mask import Mask
+from kernel_device import DEVICE, INTERPRETED, KERNEL_TESTS
 
-INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
-DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
-pytestmark = [
-    pytest.mark.gpu,
-    pytest.mark.skipif(DEVICE == "cpu" and not INTERPRETED, reason="needs an accelerator"),
-]
+pytestmark = KERNEL_TESTS
 CLOSE = {torch.float32: 2e-5, torch.float16: 3e-3, torch.bfloat16: 2e-2}
 SIZES = {  # b h g t s d_k d_v
     "beams in slots": (3, 8, 8, 4, 128, 64, 64),

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
-INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
+from kernel_device import DEVICE, INTERPRETED, KERNEL_TESTS
 
 pytestmark = [
-    pytest.mark.gpu,
-    pytest.mark.skipif(DEVICE == "cpu" and not INTERPRETED, reason="needs an accelerator"),
+    *KERNEL_TESTS,
     pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning"),  # the interpreter's numpy
 ]
 rounds = pytest.mark.skipif(INTERPRETED, reason="the interpreter cuts digits off instead of rounding to bfloat16")

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 import torch
 from torch import Tensor
 
 from glassformer.layers.attention.kernel import fused, reference
 from glassformer.layers.attention.mask import Mask
+from kernel_device import DEVICE, INTERPRETED, KERNEL_TESTS
 
-INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
-DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
-pytestmark = [
-    pytest.mark.gpu,
-    pytest.mark.skipif(DEVICE == "cpu" and not INTERPRETED, reason="needs an accelerator"),
-]
+pytestmark = KERNEL_TESTS
 CLOSE = {torch.float16: 4e-3, torch.bfloat16: 3e-2}  # of numbers around 1
 SIZES = {  # b h t s d_k d_v
     "the paper's": (3, 8, 32, 32, 64, 64),

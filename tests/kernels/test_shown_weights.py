@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import pytest
@@ -13,13 +12,9 @@ import glassformer as gf
 from glassformer.layers.attention import kernel as attention
 from glassformer.layers.attention.kernel import attention_weights, share_heads
 from glassformer.layers.attention.mask import Mask
+from kernel_device import DEVICE, INTERPRETED, KERNEL_TESTS
 
-INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
-DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
-pytestmark = [
-    pytest.mark.gpu,
-    pytest.mark.skipif(DEVICE == "cpu" and not INTERPRETED, reason="needs an accelerator"),
-]
+pytestmark = KERNEL_TESTS
 CLOSE = {torch.float32: 2e-5, torch.float16: 1e-3, torch.bfloat16: 8e-3}
 SIZES = {  # b h g t s d_k
     "several blocks": (1, 2, 2, 200, 200, 64),

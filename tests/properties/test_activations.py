@@ -64,11 +64,14 @@ def test_whatever_has_no_form_of_its_own_goes_the_plain_way(options: dict[str, A
 
 
 @pytest.mark.usefixtures("as_on_an_accelerator")
-def test_in_float32_or_before_an_observer_it_goes_the_plain_way() -> None:
+def test_in_float32_or_before_an_observer_it_goes_the_plain_way(monkeypatch: pytest.MonkeyPatch) -> None:
     assert RELU not in operations(network(), autocast=False)
     x, watched = torch.randn(4, 8, D), network(activation="gelu")
-    with torch.autocast("cpu", torch.bfloat16), record(watched) as trace:
-        watched(x)
+    monkeypatch.setattr(torch.compiler, "is_compiling", lambda: True)
+    with torch.autocast("cpu", torch.bfloat16):
+        assert kernels.compiled_in_bfloat16(x)
+        with record(watched) as trace:
+            watched(x)
     assert trace["hidden"].shape == (4, 8, D_FF)
 
 

@@ -21,7 +21,7 @@ from glassformer.training.optimizer import make_optimizer
 from glassformer.training.precision import LossScale
 from glassformer.training.step import Stepper
 
-FIRST_CALLS = WARM_UP + 2  # compiled if it is, captured, and replayed once
+FIRST_CALLS = WARM_UP + 2  # compiled where asked, captured, and replayed once
 RATE = 1e-4
 
 

@@ -71,9 +71,7 @@ def measured(config: ModelConfig, step: Pass) -> int:
 
 def _peak(config: ModelConfig, step: Pass) -> int:
     task, batch = work_of(config, step)
-    make = partial(
-        our_step, config, task, batch, TrainConfig(), device="cuda", compiled=step.compiled and not step.recompute
-    )
+    make = partial(our_step, config, task, batch, TrainConfig(), device="cuda", compiled=step.compiled)
     precision = "bf16" if step.autocast else "float32"
     _, peak = warmed(partial(make, precision=precision, again=step.recompute), calls=FIRST_CALLS, device="cuda")
     assert peak is not None

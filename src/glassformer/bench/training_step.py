@@ -153,7 +153,7 @@ def table(numbers: dict[str, Any], lang: str) -> list[list[str]]:
     lines = [[say(f"columns.{key}", lang) for key in (*titles, *(("of_ceiling", "peak") if whole else ()))]]
     for row in numbers["rows"]:
         base = row["seconds"]["glassformer"]["median"]
-        mode = say("bench.compiled" if row["compiled"] else "bench.eager", lang)
+        mode = say("bench.compiled" if row["compiled"] else "bench.uncompiled", lang)
         for name, seconds in row["seconds"].items():
             speed = f"{tokens / seconds['median']:,.0f}" if numbers["device"] == "cuda" else "–"
             label = say(f"bench.peers.{name}", lang)

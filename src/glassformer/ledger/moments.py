@@ -1,7 +1,7 @@
 """What is alive at the moments of a step at which memory can be fullest; the peak is the largest of them.
 
-For a loop that frees the gradients before each forward pass. On an accelerator as training runs there: compiled, and
-with the loss of a wide head in chunks (`loss="whole"`: for a loop that does not keep the logits).
+For a loop that frees the gradients before each forward pass. On an accelerator as a long training runs there:
+compiled, and with the loss of a wide head in chunks (`loss="whole"`: for a loop that does not keep the logits).
 """
 
 from __future__ import annotations

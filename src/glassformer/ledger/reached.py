@@ -101,7 +101,7 @@ def _gpt_steps(numbers: dict[str, Any], accelerator: str) -> Iterator[RecordedSt
 
 
 def _training_steps(numbers: dict[str, Any], accelerator: str) -> Iterator[RecordedStep]:
-    """The compiled step where there is one: that is how an accelerator trains."""
+    """The compiled step where both are recorded: that is how a long training runs."""
     row = max(numbers["rows"], key=lambda row: bool(row["compiled"]))
     setting = numbers["setting"]
     yield RecordedStep(

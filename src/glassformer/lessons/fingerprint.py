@@ -30,15 +30,20 @@ WITHOUT = (
 )
 # what only accelerators and compilers run: the models of lessons are trained and asked on a CPU, uncompiled
 ELSEWHERE = (
-    *(
-        "kernels.best_of_row",
-        "kernels.few_queries",
-        "kernels.gelu",
-        "kernels.layer_norm",
-        "kernels.layer_norm_operator",
-    ),
-    *("kernels.linear_cross_entropy", "kernels.relu", "kernels.short_texts", "kernels.short_texts_operator"),
-    *("kernels.shown_weights", "training.capture", "training.compile", "training.device_use", "training.room"),
+    "kernels.best_of_row",
+    "kernels.few_queries",
+    "kernels.gelu",
+    "kernels.layer_norm",
+    "kernels.layer_norm_operator",
+    "kernels.linear_cross_entropy",
+    "kernels.relu",
+    "kernels.short_texts",
+    "kernels.short_texts_operator",
+    "kernels.shown_weights",
+    "training.capture",
+    "training.compile",
+    "training.device_use",
+    "training.room",
 )
 MEASURES = "run"  # of a lesson; what neither it nor another module uses only draws or judges
 TRAINING = ("training.begin", "training.loop")  # what a run begins with, and what goes on then

@@ -55,7 +55,9 @@ def attention_weights(q: Tensor, k: Tensor, mask: Mask, *, bias: Tensor | None, 
 
 
 def fused(q: Tensor, k: Tensor, v: Tensor, mask: Mask, *, bias: Tensor | None, scale: float, dropout: float) -> Tensor:
-    """The same equation in one of PyTorch's kernels, which never holds the t×s weights, or for a few queries in ours.
+    """The same equation in one of PyTorch's kernels, which never holds the t×s weights, or one of ours.
+
+    Ours: for a few queries, and for short texts in training.
 
     If an observer asks for scores or weights, they are computed separately for it; the result stays the kernel's.
     """
