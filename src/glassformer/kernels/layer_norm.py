@@ -19,7 +19,7 @@ from torch import Tensor
 from glassformer.kernels import Launch
 
 PROGRAMS = 132 * 8  # of at most 512 numbers a row: as many as the largest accelerators run at once, and no second turn
-ROWS = 2  # of one program at a time
+ROWS, ROWS_BACKWARD = 2, 4  # of one program at a time
 
 
 @triton.jit
@@ -95,8 +95,9 @@ def prepared(
     d_gamma = torch.empty(programs, d, dtype=torch.float32, device=x.device)
     d_beta = torch.empty_like(d_gamma)
     beside = x if residual is None else residual.contiguous()
-    given = dy.contiguous(), beside, x, gamma, mean, rstd, dx, d_gamma, d_beta, m, d, triton.cdiv(m, ROWS * programs)
-    options = {"HAS_RESIDUAL": residual is not None, "ROWS": ROWS, "WIDTH": width, "num_warps": _warps(width)}
+    each = triton.cdiv(m, ROWS_BACKWARD * programs)
+    given = dy.contiguous(), beside, x, gamma, mean, rstd, dx, d_gamma, d_beta, m, d, each
+    options = {"HAS_RESIDUAL": residual is not None, "ROWS": ROWS_BACKWARD, "WIDTH": width, "num_warps": _warps(width)}
     return (dx, d_gamma, d_beta), (given, options)
 
 
