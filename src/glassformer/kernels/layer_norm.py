@@ -16,8 +16,6 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from glassformer.kernels import Launch
-
 PROGRAMS = 132 * 8  # of at most 512 numbers a row: as many as the largest accelerators run at once, and no second turn
 ROWS, ROWS_BACKWARD = 2, 4  # of one program at a time
 
@@ -45,7 +43,7 @@ def _forward_rows(
 
 
 @triton.jit
-def backward_rows(
+def _backward_rows(
     DY, RESIDUAL, X, GAMMA, MEAN, RSTD, DX, D_GAMMA, D_BETA, m, d, each,
     HAS_RESIDUAL: tl.constexpr, ROWS: tl.constexpr, WIDTH: tl.constexpr,
 ):  # fmt: skip
@@ -82,37 +80,36 @@ def _warps(width: int) -> int:
     return 4 if width > 512 else 2
 
 
-def prepared(
+def programs(d: int) -> int:
+    """How many share the rows of the backward pass; each adds up its own part of γ's and β's slopes."""
+    return max(1, PROGRAMS * 512 // max(512, triton.next_power_of_2(d)))
+
+
+def slopes_by_program(
     dy: Tensor, residual: Tensor | None, x: Tensor, gamma: Tensor, mean: Tensor, rstd: Tensor
-) -> tuple[tuple[Tensor, Tensor, Tensor], Launch]:
-    """Memory for the slopes along x, γ and β (of these one row for each program), and the arguments of the kernel."""
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The slope along x, `residual` added; the parts of γ's and β's, programs d."""
     x, mean, rstd = x.contiguous(), mean.contiguous(), rstd.contiguous()  # the kernel counts rows in this order
     d = x.shape[-1]
-    m = x.numel() // d
+    m, width, n = x.numel() // d, triton.next_power_of_2(d), programs(d)
     dx = torch.empty_like(x)
-    width = triton.next_power_of_2(d)
-    programs = max(1, PROGRAMS * 512 // max(512, width))  # each adds up its own share of γ's and β's slopes
-    d_gamma = torch.empty(programs, d, dtype=torch.float32, device=x.device)
-    d_beta = torch.empty_like(d_gamma)
+    d_gamma, d_beta = (x.new_empty(n, d, dtype=torch.float32) for _ in range(2))
     beside = x if residual is None else residual.contiguous()
-    each = triton.cdiv(m, ROWS_BACKWARD * programs)
-    given = dy.contiguous(), beside, x, gamma, mean, rstd, dx, d_gamma, d_beta, m, d, each
-    options = {"HAS_RESIDUAL": residual is not None, "ROWS": ROWS_BACKWARD, "WIDTH": width, "num_warps": _warps(width)}
-    return (dx, d_gamma, d_beta), (given, options)
+    with torch.cuda.device_of(x):  # Triton starts a kernel on the device at hand
+        _backward_rows[(n,)](
+            dy.contiguous(), beside, x, gamma, mean, rstd, dx, d_gamma, d_beta, m, d, triton.cdiv(m, ROWS_BACKWARD * n),
+            HAS_RESIDUAL=residual is not None, ROWS=ROWS_BACKWARD, WIDTH=width, num_warps=_warps(width),
+        )  # fmt: skip
+    return dx, d_gamma, d_beta
 
 
 def _backward(
     dy: Tensor, residual: Tensor | None, x: Tensor, gamma: Tensor, mean: Tensor, rstd: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Slopes along x, γ and β; `residual` is added to the first."""
-    if torch.compiler.is_compiling():
-        found: tuple[Tensor, Tensor, Tensor] = torch.ops.glassformer.layer_norm_backward(
-            dy, residual, x, gamma, mean, rstd
-        )
-        return found
-    (dx, d_gamma, d_beta), (given, options) = prepared(dy, residual, x, gamma, mean, rstd)
-    with torch.cuda.device_of(x):  # Triton starts a kernel on the device at hand
-        backward_rows[(d_gamma.shape[0],)](*given, **options)
+    compiling = torch.compiler.is_compiling()
+    slopes = torch.ops.glassformer.layer_norm_backward if compiling else slopes_by_program
+    dx, d_gamma, d_beta = slopes(dy, residual, x, gamma, mean, rstd)
     return dx, d_gamma.sum(0), d_beta.sum(0)
 
 

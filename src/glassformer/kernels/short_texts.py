@@ -19,8 +19,6 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from glassformer.kernels import Launch
-
 LONGEST = 64  # tokens
 WIDEST = 64  # d_k and d_v
 LOG2_E = tl.constexpr(math.log2(math.e))
@@ -66,7 +64,7 @@ def _weights(
 
 
 @triton.jit
-def forward_head(
+def _forward_head(
     Q, K, V, ALLOWED, SEED, OUT, scale, p, heads, t, s, d_k, d_v,
     q_b, q_h, q_t, k_b, k_h, k_s, v_b, v_h, v_s, a_b, a_h, a_t, a_s,
     CAUSAL: tl.constexpr, MASKED: tl.constexpr, DROPS: tl.constexpr,
@@ -84,7 +82,7 @@ def forward_head(
 
 
 @triton.jit
-def backward_head(
+def _backward_head(
     D_OUT, Q, K, V, ALLOWED, SEED, D_QUERIES, D_KEYS, D_VALUES, scale, p, heads, t, s, d_k, d_v,
     g_b, g_h, g_t, q_b, q_h, q_t, k_b, k_h, k_s, v_b, v_h, v_s, a_b, a_h, a_t, a_s,
     CAUSAL: tl.constexpr, MASKED: tl.constexpr, DROPS: tl.constexpr,
@@ -123,32 +121,46 @@ def are_short(q: Tensor, k: Tensor, v: Tensor) -> bool:
     )
 
 
-def prepared(
+def memory_for(q: Tensor, v: Tensor) -> Tensor:
+    """For Attention(Q, K, V), as b t h d_v."""
+    return q.new_empty(q.shape[0], q.shape[2], q.shape[1], v.shape[-1])
+
+
+def memory_for_slopes(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """For ∂L/∂Q, ∂L/∂K and ∂L/∂V, each as b t h d."""
+    return memory_for(q, q), memory_for(k, k), memory_for(v, v)
+
+
+def attention(
     q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None, seed: Tensor | None, causal: bool, scale: float, p: float
-) -> tuple[Tensor, Launch]:
-    """Memory for Attention(Q, K, V), as b t h d_v, and the arguments of `forward_head`."""
+) -> Tensor:
+    """Attention(Q, K, V), b t h d_v."""
     (b, h, t, d_k), (_, _, s, d_v) = q.shape, v.shape
-    out = q.new_empty(b, t, h, d_v)
-    given = (
-        q, k, v, q if allowed is None else allowed, q if seed is None else seed, out, scale, p, h, t, s, d_k, d_v,
-        *q.stride()[:3], *k.stride()[:3], *v.stride()[:3], *((0,) * 4 if allowed is None else allowed.stride()),
-    )  # fmt: skip
-    return out, (given, _options(t, s, d_k, d_v, causal, allowed, seed))
+    out = memory_for(q, v)
+    with torch.cuda.device_of(q):  # Triton starts a kernel on the device at hand
+        _forward_head[(b * h,)](
+            q, k, v, q if allowed is None else allowed, q if seed is None else seed, out, scale, p, h, t, s, d_k, d_v,
+            *q.stride()[:3], *k.stride()[:3], *v.stride()[:3], *((0,) * 4 if allowed is None else allowed.stride()),
+            **_options(t, s, d_k, d_v, causal, allowed, seed),
+        )  # fmt: skip
+    return out
 
 
-def prepared_slopes(
+def slopes(
     d_out: Tensor, q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None, seed: Tensor | None,
     causal: bool, scale: float, p: float,
-) -> tuple[tuple[Tensor, Tensor, Tensor], Launch]:  # fmt: skip
-    """Memory for ∂L/∂Q, ∂L/∂K and ∂L/∂V, each as b t h d like `d_out`, and the arguments of `backward_head`."""
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    """∂L/∂Q, ∂L/∂K and ∂L/∂V, each as b t h d like `d_out`."""
     (b, h, t, d_k), (_, _, s, d_v) = q.shape, v.shape
-    slopes = q.new_empty(b, t, h, d_k), k.new_empty(b, s, h, d_k), v.new_empty(b, s, h, d_v)
-    given = (
-        d_out.contiguous(), q, k, v, q if allowed is None else allowed, q if seed is None else seed, *slopes,
-        scale, p, h, t, s, d_k, d_v, t * h * d_v, d_v, h * d_v,
-        *q.stride()[:3], *k.stride()[:3], *v.stride()[:3], *((0,) * 4 if allowed is None else allowed.stride()),
-    )  # fmt: skip
-    return slopes, (given, _options(t, s, d_k, d_v, causal, allowed, seed))
+    found = memory_for_slopes(q, k, v)
+    with torch.cuda.device_of(q):
+        _backward_head[(b * h,)](
+            d_out.contiguous(), q, k, v, q if allowed is None else allowed, q if seed is None else seed, *found,
+            scale, p, h, t, s, d_k, d_v, t * h * d_v, d_v, h * d_v,
+            *q.stride()[:3], *k.stride()[:3], *v.stride()[:3], *((0,) * 4 if allowed is None else allowed.stride()),
+            **_options(t, s, d_k, d_v, causal, allowed, seed),
+        )  # fmt: skip
+    return found
 
 
 def _options(
@@ -177,23 +189,14 @@ class _Attention(torch.autograd.Function):
     ) -> Tensor:  # fmt: skip
         ctx.save_for_backward(q, k, v, allowed, seed)
         ctx.options = causal, scale, p
-        if torch.compiler.is_compiling():
-            found: Tensor = torch.ops.glassformer.short_texts(q, k, v, allowed, seed, causal, scale, p)
-            return found
-        out, (given, options) = prepared(q, k, v, allowed, seed, causal, scale, p)
-        with torch.cuda.device_of(q):  # Triton starts a kernel on the device at hand
-            forward_head[(q.shape[0] * q.shape[1],)](*given, **options)
-        return out
+        compute = torch.ops.glassformer.short_texts if torch.compiler.is_compiling() else attention
+        found: Tensor = compute(q, k, v, allowed, seed, causal, scale, p)
+        return found
 
     @staticmethod
-    def backward(ctx: Any, *slopes: Tensor) -> tuple[Tensor | None, ...]:
-        inputs = slopes[0], *ctx.saved_tensors, *ctx.options
-        if torch.compiler.is_compiling():
-            found = torch.ops.glassformer.short_texts_backward(*inputs)
-        else:
-            found, (given, options) = prepared_slopes(*inputs)
-            with torch.cuda.device_of(slopes[0]):
-                backward_head[(slopes[0].shape[0] * slopes[0].shape[2],)](*given, **options)
+    def backward(ctx: Any, *given: Tensor) -> tuple[Tensor | None, ...]:
+        compute = torch.ops.glassformer.short_texts_backward if torch.compiler.is_compiling() else slopes
+        found = compute(given[0], *ctx.saved_tensors, *ctx.options)
         return *(x.transpose(1, 2) for x in found), None, None, None, None, None
 
 

@@ -1,4 +1,7 @@
-"""The kernels of short_texts.py as operators of torch, for compiled code: defining one loads the compiler."""
+"""The kernels of short_texts.py as operators of torch, for compiled code: defining one loads the compiler.
+
+A compiler does not look into them: see layer_norm_operator.py.
+"""
 
 from __future__ import annotations
 
@@ -7,31 +10,35 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.library import triton_op, wrap_triton
+from torch.library import custom_op
 from torch.utils.flop_counter import register_flop_formula
 
-from glassformer.kernels.short_texts import backward_head, forward_head, prepared, prepared_slopes
+from glassformer.kernels.short_texts import attention, memory_for, memory_for_slopes, slopes
 
 
-@triton_op("glassformer::short_texts", mutates_args=())
+@custom_op("glassformer::short_texts", mutates_args=())
 def short_texts(
     q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None, seed: Tensor | None, causal: bool, scale: float, p: float
 ) -> Tensor:
-    """Attention(Q, K, V), in memory as b t h d_v."""
-    out, (given, options) = prepared(q, k, v, allowed, seed, causal, scale, p)
-    wrap_triton(forward_head)[(q.shape[0] * q.shape[1],)](*given, **options)
-    return out
+    return attention(q, k, v, allowed, seed, causal, scale, p)
 
 
-@triton_op("glassformer::short_texts_backward", mutates_args=())
+@short_texts.register_fake
+def _(q: Tensor, k: Tensor, v: Tensor, *_: Any) -> Tensor:
+    return memory_for(q, v)
+
+
+@custom_op("glassformer::short_texts_backward", mutates_args=())
 def short_texts_backward(
     d_out: Tensor, q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None, seed: Tensor | None,
     causal: bool, scale: float, p: float,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    """∂L/∂Q, ∂L/∂K and ∂L/∂V, each in memory as b t h d; `d_out` likewise."""
-    slopes, (given, options) = prepared_slopes(d_out, q, k, v, allowed, seed, causal, scale, p)
-    wrap_triton(backward_head)[(q.shape[0] * q.shape[1],)](*given, **options)
-    return slopes
+    return slopes(d_out, q, k, v, allowed, seed, causal, scale, p)
+
+
+@short_texts_backward.register_fake
+def _(d_out: Tensor, q: Tensor, k: Tensor, v: Tensor, *_: Any) -> tuple[Tensor, Tensor, Tensor]:
+    return memory_for_slopes(q, k, v)
 
 
 @register_flop_formula(torch.ops.glassformer.short_texts)
