@@ -60,24 +60,33 @@ def gradients(model: nn.Module, inputs: tuple[Tensor, ...], precision: str) -> d
     return {name: p.grad for name, p in model.named_parameters() if p.grad is not None}
 
 
-@pytest.mark.parametrize("norm_order", ["post", "pre", "parallel"])
-@pytest.mark.parametrize("precision", ["float32", "bf16"])
-@pytest.mark.parametrize("family", KINDS)
-def test_a_compiled_step_has_the_gradients_of_an_uncompiled_one(family: str, precision: str, norm_order: str) -> None:
-    """Compiled as in training. A difference as long as a gradient would be a gradient that is missing.
+def apart(found: dict[str, Tensor], expected: dict[str, Tensor]) -> dict[str, float]:
+    """How far each gradient is from the expected one, in lengths of that; 1 if it is missing.
 
     Left out are those of the keys' biases, which only rounding keeps from being 0: softmax ignores what all keys share.
     """
+    assert found.keys() == expected.keys()
+    compared = [name for name in expected if not name.endswith("w_k.bias")]
+    return {name: float((found[name] - expected[name]).norm() / expected[name].norm()) for name in compared}
+
+
+@pytest.mark.parametrize("norm_order", ["post", "pre", "parallel"])
+@pytest.mark.parametrize("family", KINDS)
+def test_a_compiled_step_has_the_gradients_of_an_uncompiled_one(family: str, norm_order: str) -> None:
+    """Compiled as in training; in bfloat16 it is no further from float32 than the uncompiled step is."""
     torch.compiler.reset()
     config = ModelConfig.from_dict({"family": family, "norm_order": norm_order, **SIZES, **KINDS[family]})
     model = gf.build(config, seed=0, device="cuda").train()
     tokens = torch.randint(1000, (4, 96), device="cuda")
     inputs = (tokens, tokens[:, :80]) if family == "encoder-decoder" else (tokens,)
-    expected = gradients(copy.deepcopy(model), inputs, precision)
+    plain = {kind: gradients(copy.deepcopy(model), inputs, kind) for kind in ("float32", "bf16")}
+    compiled = {kind: gradients(with_compiled_parts(copy.deepcopy(model)), inputs, kind) for kind in plain}
+    assert plain["float32"].keys() == dict(model.named_parameters()).keys()
+    assert max(apart(compiled["float32"], plain["float32"]).values()) < 1e-4
+    rounding, found = (apart(each["bf16"], plain["float32"]) for each in (plain, compiled))
+    assert max(found.values()) < 1.5 * max(rounding.values()) < 0.2
+
+
+def with_compiled_parts(model: nn.Module) -> nn.Module:
     compile_parts(model, translating())
-    found = gradients(model, inputs, precision)
-    assert found.keys() == expected.keys() == dict(model.named_parameters()).keys()
-    compared = {name: g for name, g in expected.items() if not name.endswith("w_k.bias")}
-    apart = {name: float((found[name] - g).norm() / g.norm()) for name, g in compared.items()}
-    worst = max(apart, key=lambda name: apart[name])
-    assert apart[worst] < {"float32": 1e-4, "bf16": 0.05}[precision], (worst, apart[worst])
+    return model

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import shutil
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from glassformer.tap import observed
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 TRITON = find_spec("triton") is not None
+
+Launch = tuple[tuple[Any, ...], dict[str, Any]]  # the arguments of a kernel
 
 
 def missing_for_triton() -> str | None:

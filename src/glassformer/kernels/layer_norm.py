@@ -122,7 +122,8 @@ def _forward(
         mean = wide.mean(-1, keepdim=True)  # *rows 1
         rstd = torch.rsqrt((wide - mean).square().mean(-1, keepdim=True) + eps)  # *rows 1
         normal = (wide - mean) * rstd * gamma
-        return (normal if beta is None else normal + beta).to(dtype), mean, rstd
+        y = normal if beta is None else normal + beta
+        return y if dtype == y.dtype else y.to(dtype), mean, rstd  # `y.to` of its own type has no slope in torch 2.11
     x, d = x.contiguous(), x.shape[-1]
     m, width = x.numel() // d, triton.next_power_of_2(d)
     y = torch.empty_like(x, dtype=dtype)

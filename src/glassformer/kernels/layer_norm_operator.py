@@ -1,8 +1,4 @@
-"""The backward pass of layer_norm.py as an operator of torch, for compiled code: defining one loads the compiler.
-
-A compiler does not look into it. Where it does, as into torch's `triton_op`, it finds out by itself what a kernel
-writes: in float32 torch 2.11 left these slopes out of the backward pass.
-"""
+"""The backward pass of layer_norm.py as an operator of torch, for compiled code: defining one loads the compiler."""
 
 from __future__ import annotations
 

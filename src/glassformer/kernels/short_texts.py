@@ -19,6 +19,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from glassformer.kernels import Launch
+
 LONGEST = 64  # tokens
 WIDEST = 64  # d_k and d_v
 LOG2_E = tl.constexpr(math.log2(math.e))
@@ -65,7 +67,7 @@ def _weights(
 
 @triton.jit
 def _forward_head(
-    Q, K, V, ALLOWED, SEED, OUT, scale, p, heads, t, s, d_k, d_v,
+    OUT, Q, K, V, ALLOWED, SEED, scale, p, heads, t, s, d_k, d_v,
     q_b, q_h, q_t, k_b, k_h, k_s, v_b, v_h, v_s, a_b, a_h, a_t, a_s,
     CAUSAL: tl.constexpr, MASKED: tl.constexpr, DROPS: tl.constexpr,
     T: tl.constexpr, S: tl.constexpr, D_K: tl.constexpr, D_V: tl.constexpr,
@@ -83,8 +85,8 @@ def _forward_head(
 
 @triton.jit
 def _backward_head(
-    D_OUT, Q, K, V, ALLOWED, SEED, D_QUERIES, D_KEYS, D_VALUES, scale, p, heads, t, s, d_k, d_v,
-    g_b, g_h, g_t, q_b, q_h, q_t, k_b, k_h, k_s, v_b, v_h, v_s, a_b, a_h, a_t, a_s,
+    D_QUERIES, D_KEYS, D_VALUES, D_OUT, g_b, g_h, g_t, Q, K, V, ALLOWED, SEED, scale, p, heads, t, s, d_k, d_v,
+    q_b, q_h, q_t, k_b, k_h, k_s, v_b, v_h, v_s, a_b, a_h, a_t, a_s,
     CAUSAL: tl.constexpr, MASKED: tl.constexpr, DROPS: tl.constexpr,
     T: tl.constexpr, S: tl.constexpr, D_K: tl.constexpr, D_V: tl.constexpr,
 ):  # fmt: skip
@@ -135,14 +137,10 @@ def attention(
     q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None, seed: Tensor | None, causal: bool, scale: float, p: float
 ) -> Tensor:
     """Attention(Q, K, V), b t h d_v."""
-    (b, h, t, d_k), (_, _, s, d_v) = q.shape, v.shape
     out = memory_for(q, v)
+    given, options = _of_both(q, k, v, allowed, seed, causal, scale, p)
     with torch.cuda.device_of(q):  # Triton starts a kernel on the device at hand
-        _forward_head[(b * h,)](
-            q, k, v, q if allowed is None else allowed, q if seed is None else seed, out, scale, p, h, t, s, d_k, d_v,
-            *q.stride()[:3], *k.stride()[:3], *v.stride()[:3], *((0,) * 4 if allowed is None else allowed.stride()),
-            **_options(t, s, d_k, d_v, causal, allowed, seed),
-        )  # fmt: skip
+        _forward_head[(q.shape[0] * q.shape[1],)](out, *given, **options)
     return out
 
 
@@ -151,25 +149,27 @@ def slopes(
     causal: bool, scale: float, p: float,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """∂L/∂Q, ∂L/∂K and ∂L/∂V, each as b t h d like `d_out`."""
-    (b, h, t, d_k), (_, _, s, d_v) = q.shape, v.shape
-    found = memory_for_slopes(q, k, v)
+    found, along = memory_for_slopes(q, k, v), d_out.contiguous()
+    given, options = _of_both(q, k, v, allowed, seed, causal, scale, p)
+    b_, t_, h_, _ = along.stride()
     with torch.cuda.device_of(q):
-        _backward_head[(b * h,)](
-            d_out.contiguous(), q, k, v, q if allowed is None else allowed, q if seed is None else seed, *found,
-            scale, p, h, t, s, d_k, d_v, t * h * d_v, d_v, h * d_v,
-            *q.stride()[:3], *k.stride()[:3], *v.stride()[:3], *((0,) * 4 if allowed is None else allowed.stride()),
-            **_options(t, s, d_k, d_v, causal, allowed, seed),
-        )  # fmt: skip
+        _backward_head[(q.shape[0] * q.shape[1],)](*found, along, b_, h_, t_, *given, **options)
     return found
 
 
-def _options(
-    t: int, s: int, d_k: int, d_v: int, causal: bool, allowed: Tensor | None, seed: Tensor | None
-) -> dict[str, Any]:
-    """What a kernel is compiled for: three sizes of each block, so that not every length of text has its own."""
+def _of_both(
+    q: Tensor, k: Tensor, v: Tensor, allowed: Tensor | None, seed: Tensor | None, causal: bool, scale: float, p: float
+) -> Launch:
+    """What both kernels are given, and what they are compiled for: three sizes of each block, so that not every length
+    of text has its own."""
+    (_, h, t, d_k), (_, _, s, d_v) = q.shape, v.shape
+    given = (
+        q, k, v, q if allowed is None else allowed, q if seed is None else seed, scale, p, h, t, s, d_k, d_v,
+        *q.stride()[:3], *k.stride()[:3], *v.stride()[:3], *((0,) * 4 if allowed is None else allowed.stride()),
+    )  # fmt: skip
     blocks = {"T": _block(t), "S": _block(s), "D_K": _block(d_k), "D_V": _block(d_v)}
     rules = {"CAUSAL": causal, "MASKED": allowed is not None, "DROPS": seed is not None}
-    return {**blocks, **rules, "num_warps": _warps(t, s)}
+    return given, {**blocks, **rules, "num_warps": _warps(t, s)}
 
 
 def _block(n: int) -> int:

@@ -1,7 +1,4 @@
-"""The kernels of short_texts.py as operators of torch, for compiled code: defining one loads the compiler.
-
-A compiler does not look into them: see layer_norm_operator.py.
-"""
+"""The kernels of short_texts.py as operators of torch, for compiled code: defining one loads the compiler."""
 
 from __future__ import annotations
 
