@@ -73,9 +73,14 @@ def apart(found: dict[str, Tensor], expected: dict[str, Tensor]) -> dict[str, fl
 @pytest.mark.parametrize("norm_order", ["post", "pre", "parallel"])
 @pytest.mark.parametrize("family", KINDS)
 def test_a_compiled_step_has_the_gradients_of_an_uncompiled_one(family: str, norm_order: str) -> None:
-    """Compiled as in training; in bfloat16 it is no further from float32 than the uncompiled step is."""
+    """Compiled as in training; in bfloat16 it is no further from float32 than the uncompiled step is.
+
+    With GELU: at the corner of ReLU rounding decides about a whole slope.
+    """
     torch.compiler.reset()
-    config = ModelConfig.from_dict({"family": family, "norm_order": norm_order, **SIZES, **KINDS[family]})
+    torch.manual_seed(0)
+    options = {"family": family, "norm_order": norm_order, "activation": "gelu"}
+    config = ModelConfig.from_dict({**options, **SIZES, **KINDS[family]})
     model = gf.build(config, seed=0, device="cuda").train()
     tokens = torch.randint(1000, (4, 96), device="cuda")
     inputs = (tokens, tokens[:, :80]) if family == "encoder-decoder" else (tokens,)
