@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from glassformer.bench import peak_memory
-from glassformer.bench.peak_memory import run, table
+from glassformer.bench.peak_memory import predicted, run, table
 from glassformer.bench.record import RESULTS, BenchResult
 from glassformer.errors import ConfigError
 from glassformer.ledger.memory import memory
@@ -22,20 +22,20 @@ def test_every_case_gets_its_own_peak(free: int, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(torch.cuda, "mem_get_info", lambda: (free, free))
     monkeypatch.setattr(peak_memory, "measured", lambda config, step: memory(config, step).peak)
     rows = run()["rows"]
-    assert len(rows) == 8 and all(row["predicted"] == row["measured"] for row in rows)
+    assert len(rows) == 8 and all(predicted(row) == row["measured"] for row in rows)
     assert len({row["measured"] for row in rows}) == 8
 
 
 @pytest.mark.parametrize(("lang", "title"), [("en", "predicted"), ("ko", "예측")])
 def test_the_table_shows_both_and_the_error(lang: str, title: str) -> None:
     row = {"model": "gpt2", "batch": 8, "length": 16, "autocast": True, "recompute": False}
-    rows = table({"rows": [{**row, "predicted": 2**30, "measured": 2**31, "at": "loss"}]}, lang)
+    rows = table({"rows": [{**row, "measured": 2 * predicted(row)}]}, lang)
     assert title in rows[0]
-    assert rows[1][-3:] == ["1.00 GiB", "2.00 GiB", "-50.0 %"]
+    assert rows[1][-3:] == [f"{predicted(row) / 2**30:.2f} GiB", f"{predicted(row) / 2**29:.2f} GiB", "-50.0 %"]
 
 
 def test_the_recorded_errors_are_within_five_percent() -> None:
     recorded = BenchResult.read(RESULTS / "peak-memory.h200.json").numbers["rows"]
     settings = {(row["model"], row["autocast"], row["recompute"]) for row in recorded}
     assert len(settings) == 8
-    assert all(abs(row["predicted"] / row["measured"] - 1) <= 0.05 for row in recorded)
+    assert all(abs(predicted(row) / row["measured"] - 1) <= 0.05 for row in recorded)

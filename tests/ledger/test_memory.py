@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import weakref
 from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 import measure
 from glassformer.formula import evaluate_formula
@@ -157,3 +159,41 @@ def test_fewer_bytes_are_kept_under_autocast_and_checkpointing() -> None:
         return memory(PRESETS["paper-base"](), Pass(batch=64, length=128, device="cuda", **options)).peak
 
     assert peak(autocast=True, recompute=True) < peak(recompute=True) < peak(autocast=True) < peak()
+
+
+class Copies(TorchDispatchMode):
+    """Follows the tensors that are cast."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.made: list[weakref.ref[torch.Tensor]] = []
+
+    def __torch_dispatch__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        made = function(*args, **(kwargs or {}))
+        if function is torch.ops.aten._to_copy.default and args[0].ndim == 2:
+            self.made.append(weakref.ref(made))
+        return made
+
+    def alive(self) -> int:
+        return sum(x.nbytes for each in self.made if (x := each()) is not None)
+
+
+@pytest.mark.parametrize("name", ["paper-base", "gpt2"])
+def test_copies_of_recomputed_weights_last_as_long_as_autocast(name: str) -> None:
+    config = replace(PRESETS[name](), d_model=64, d_ff=128, n_heads=4, vocab_size=50)
+    model: Any = recompute(build(config, seed=0)).train()
+    x = torch.randn(2, 8, 64, requires_grad=True)
+    with Copies() as copies, torch.autocast("cpu", torch.bfloat16):
+        out = model.decoder(x, model.encoder(x)) if config.family == "encoder-decoder" else model.decoder(x)
+        alive = copies.alive()
+    assert out.requires_grad and copies.alive() < alive
+    again = costs(config, Pass(batch=2, length=8, autocast=True, recompute=True)).values()
+    assert alive == sum(e.amount for cost in again for e in cost.recomputed if e.name.endswith(".weight"))
+
+
+def test_the_loss_in_chunks_meets_these_copies_but_those_of_a_joined_matrix() -> None:
+    run = Pass(batch=2, length=64, device="cuda", autocast=True, recompute=True, compiled=False)
+    moments = {name: {each.name: each.amount for each in held} for name, held in memory(GPT2, run).moments.items()}
+    assert moments["loss"]["copies"] == 2 * 12 * (768 * 768 + 2 * 768 * 3072)
+    assert [name for name, held in moments.items() if "copies" in held] == ["loss"]
+    assert "copies" not in {each.name for each in memory(GPT2, replace(run, autocast=False)).moments["loss"]}

@@ -6,6 +6,7 @@ one by one, as a loop of one's own would.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import product
@@ -34,31 +35,26 @@ SIZES = {"paper-base": (64, 128), "gpt2": (8, 1024)}  # batch, length
 def run() -> dict[str, Any]:
     """Every model and precision, with and without recomputation, from the first step to the first that is replayed."""
     need_accelerator("peak-memory")
-    configs, steps = [], []
-    rows: list[dict[str, Any]] = []
-    for model, autocast, checkpointing in product(SIZES, (False, True), (False, True)):
-        batch, length = SIZES[model]
-        step = Pass(
-            batch=batch,
-            length=length,
-            device="cuda",
-            autocast=autocast,
-            recompute=checkpointing,
-            compiled=not checkpointing,
-        )
-        config = PRESETS[model]()
-        found = memory(config, step)
-        configs.append(config)
-        steps.append(step)
-        rows.append(
-            {"model": model, "batch": batch, "length": length, "autocast": autocast, "recompute": checkpointing}
-            | {"predicted": found.peak, "at": found.at}
-        )
+    rows = [
+        {"model": model, "batch": batch, "length": length, "autocast": autocast, "recompute": checkpointing}
+        for (model, (batch, length)), autocast, checkpointing in product(SIZES.items(), (False, True), (False, True))
+    ]
     free, _ = torch.cuda.mem_get_info()
-    room = free // (2 * max(row["predicted"] for row in rows))  # for how many processes; their memory is their own
+    room = free // (2 * max(map(predicted, rows)))  # for how many processes; their memory is their own
     with ThreadPoolExecutor(max(1, min(AT_ONCE, room))) as threads:
-        peaks = threads.map(measured, configs, steps)
+        peaks = threads.map(lambda row: measured(*_step(row)), rows)
         return {"rows": [row | {"measured": peak} for row, peak in zip(rows, peaks, strict=True)]}
+
+
+def predicted(row: Mapping[str, Any]) -> int:
+    """Not recorded: a table compares what was measured with what the ledger says today."""
+    return memory(*_step(row)).peak
+
+
+def _step(row: Mapping[str, Any]) -> tuple[ModelConfig, Pass]:
+    """The model of a row and its step, compiled but for activation checkpointing."""
+    sizes = {name: row[name] for name in ("batch", "length", "autocast", "recompute")}
+    return PRESETS[row["model"]](), Pass(**sizes, device="cuda", compiled=not row["recompute"])
 
 
 def measured(config: ModelConfig, step: Pass) -> int:
@@ -94,7 +90,8 @@ def table(numbers: dict[str, Any], lang: str) -> list[list[str]]:
     for row in numbers["rows"]:
         precision = "bfloat16 (autocast)" if row["autocast"] else "float32"
         checkpointing = say("bench.yes" if row["recompute"] else "bench.no", lang)
-        error = f"{100 * (row['predicted'] / row['measured'] - 1):+.1f} %"
-        amounts = [f"{row[key] / 2**30:.2f} GiB" for key in ("predicted", "measured")]
+        peaks = predicted(row), row["measured"]
+        error = f"{100 * (peaks[0] / peaks[1] - 1):+.1f} %"
+        amounts = [f"{peak / 2**30:.2f} GiB" for peak in peaks]
         lines.append([row["model"], f"{row['batch']}×{row['length']}", precision, checkpointing, *amounts, error])
     return lines

@@ -66,8 +66,9 @@ def training_moments(
     tied = config.tie_embeddings in ("output", "all") and has_logits
     recomputed = _largest_block(costs)
     all_kept = Bytes("kept", "kept", f"{kept}", kept)
+    losses = _losses(run, model, costs, sizes, has_logits)
     return {
-        **{name: (*always, all_kept, loss) for name, loss in _losses(run, model, costs, sizes, has_logits).items()},
+        **{name: (*always, all_kept, *held) for name, held in losses.items()},
         "block": (
             *always,
             Bytes("kept", "kept-head", f"{kept}-{head}", kept - head),
@@ -109,12 +110,29 @@ def _sizes(config: ModelConfig, run: Pass) -> dict[str, int]:
 
 def _losses(
     run: Pass, model: InSymbols, costs: Mapping[str, Cost], sizes: Mapping[str, int], has_logits: bool
-) -> dict[str, Bytes]:
+) -> dict[str, tuple[Bytes, ...]]:
     """The moments of the loss, with what each adds to the kept tensors."""
     chunks = chunked_loss(model, costs, run)
     if chunks is None:
-        return {"loss": Bytes.of("loss", "b×t×vocab_size×(2×l+c)" if has_logits else "0", **sizes)}
-    return {"loss": Bytes.sum("chunk", [chunks.forward]), "slopes": Bytes.sum("scaled", [chunks.backward])}
+        return {"loss": (Bytes.of("loss", "b×t×vocab_size×(2×l+c)" if has_logits else "0", **sizes),)}
+    chunk, scaled = Bytes.sum("chunk", [chunks.forward]), Bytes.sum("scaled", [chunks.backward])
+    return {"loss": (*_copies(run, model, costs), chunk), "slopes": (scaled,)}
+
+
+def _copies(run: Pass, model: InSymbols, costs: Mapping[str, Cost]) -> tuple[Bytes, ...]:
+    """The weights of recomputed blocks, as autocast has cast them: it keeps its copies until the forward pass ends.
+
+    Of q, k and v of self-attention there are none: their product reads a matrix into which they are joined.
+    """
+    if not (run.autocast and run.recompute):
+        return ()
+    copies = sum(
+        entry.amount * model.times(part)
+        for part, cost in costs.items()
+        for entry in cost.recomputed
+        if entry.name.endswith(".weight") and not part.endswith(".self_attention.qkv")
+    )
+    return (Bytes("copies", "copies", f"{copies}", copies),)
 
 
 def _positions(config: ModelConfig, run: Pass) -> int:
