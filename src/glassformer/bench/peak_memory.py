@@ -52,9 +52,9 @@ def predicted(row: Mapping[str, Any]) -> int:
 
 
 def _step(row: Mapping[str, Any]) -> tuple[ModelConfig, Pass]:
-    """The model of a row and its step, compiled but for activation checkpointing."""
+    """The model of a row and its step."""
     sizes = {name: row[name] for name in ("batch", "length", "autocast", "recompute")}
-    return PRESETS[row["model"]](), Pass(**sizes, device="cuda", compiled=not row["recompute"])
+    return PRESETS[row["model"]](), Pass(**sizes, device="cuda")
 
 
 def measured(config: ModelConfig, step: Pass) -> int:

@@ -51,7 +51,7 @@ class Pass:
     recompute: bool = False  # activation checkpointing: blocks are computed again in the backward pass
     optimizer: str = "adamw"
     loss: str = "chunks"  # as an accelerator computes that of a wide head: a chunk of logits at a time, or the whole
-    compiled: bool = True  # training on an accelerator: the stacks are compiled
+    compiled: bool = True  # training on an accelerator: the stacks are compiled, unless blocks are computed again
     beams: int = 1  # decoding: so many rows of the batch are hypotheses of one sentence
 
     def __post_init__(self) -> None:
@@ -157,7 +157,8 @@ def passed(config: ModelConfig, run: Pass) -> Passed:
     """Run the real `forward`, in symbols."""
     check_lengths(config, run)
     on = DEVICES[run.device]
-    symbols = SymbolicRun(DTYPES[run.dtype], accelerator=on, compiling=on and run.compiled, autocast=run.autocast)
+    compiling = on and run.compiled and not run.recompute
+    symbols = SymbolicRun(DTYPES[run.dtype], accelerator=on, compiling=compiling, autocast=run.autocast)
     model = in_symbols(config, symbols, run.kernel)
     sizes = pass_lengths(config, run.batch, run.length, run.target_length, run.past)
     return Passed(model, symbols, run_pass(config, symbols, model, sizes, training=run.training))
