@@ -86,10 +86,11 @@ def test_flops_are_six_for_each_weight_and_token_and_those_of_attention() -> Non
     assert flops(TINY._replace(shape=shape), shape.vocab_size) == 6 * weights * tokens + attention
 
 
-def test_both_sides_are_measured_and_shown() -> None:
+def test_all_sides_are_measured_and_shown() -> None:
     row = measured("gpt2", TINY, "cpu", "NVIDIA H200", compiled=False)
-    assert row["seconds"].keys() == {"glassformer", "nanogpt"}
-    assert row["vocabulary"] == {"glassformer": 41, "nanogpt": 48}
+    assert list(row["seconds"]) == ["glassformer", "nanogpt", "deterministic"]
+    assert row["vocabulary"] == {"glassformer": 41, "nanogpt": 48, "deterministic": 41}
+    assert not torch.are_deterministic_algorithms_enabled()
     assert row["figures"] == [100.0, 110.0]
     assert measured("gpt2", TINY, "cpu", "another card", compiled=False)["figures"] is None
 

@@ -2,7 +2,8 @@
 
 Both sides compiled, in bf16, with the same dropout, clipping, fused AdamW and precision of products. Before anything is
 timed, both compute the loss of the same tokens with the same weights in float32, and must agree. Either side takes
-several steps a turn and is waited for once, as in training.
+several steps a turn and is waited for once, as in training. A third side is ours with `train.deterministic = true`,
+which allows only kernels that give the same bits every time: what that costs.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from glassformer.models.build import build
 from glassformer.provenance import machine
 from glassformer.tasks.language_model.task import LanguageModel, WindowOptions
 from glassformer.training.precision import matmul_precision
+from glassformer.training.seed import settings
 from glassformer.words import say
 
 LIMIT = 1e-5  # of the difference of two losses
@@ -180,6 +182,18 @@ def ours(work: GPTStep, device: str, compiled: bool = True) -> Callable[[], None
     return our_step(config, writing(shape.block_size), batch, train, device=device, compiled=compiled)
 
 
+def deterministic(work: GPTStep, device: str, compiled: bool = True) -> Callable[[], None]:
+    """Our step as `train.deterministic = true` takes it."""
+    with settings(deterministic=True, threads=None):
+        step = ours(work, device, compiled)
+
+    def same_every_time() -> None:
+        with settings(deterministic=True, threads=None):
+            step()
+
+    return same_every_time
+
+
 def nanogpt(work: GPTStep, device: str, compiled: bool = True) -> Callable[[], None]:
     """The step of its train.py, with one micro-batch."""
     torch.manual_seed(0)
@@ -200,12 +214,19 @@ def nanogpt(work: GPTStep, device: str, compiled: bool = True) -> Callable[[], N
     return step
 
 
+SIDES: dict[str, Callable[[GPTStep, str, bool], Callable[[], None]]] = {
+    "glassformer": ours,
+    "nanogpt": nanogpt,
+    "deterministic": deterministic,
+}
+
+
 def _rows(vocab_size: int, batch: int, length: int, device: str) -> Tensor:
     return torch.randint(vocab_size, (batch, length + 1), generator=torch.Generator().manual_seed(0)).to(device)
 
 
 def run() -> dict[str, Any]:
-    """Both shapes; in each the two sides take turns."""
+    """Both shapes; in each the sides take turns."""
     need_accelerator("gpt-step")
     device, card = "cuda", machine()["accelerator"]
     with matmul_precision(MATMUL[device]):
@@ -222,7 +243,8 @@ def measured(name: str, step: GPTStep, device: str, card: str, compiled: bool = 
     if device == "cuda":
         torch.compiler.reset()
         gc.collect()
-    makers = {"glassformer": partial(ours, step, device, compiled), "nanogpt": partial(nanogpt, step, device, compiled)}
+    vocabulary = dict.fromkeys(SIDES, step.vocab_size) | {"nanogpt": step.shape.vocab_size}
+    makers = {side: partial(make, step, device, compiled) for side, make in SIDES.items()}
     ready = {side: warmed(make, calls=FIRST_CALLS, device=device) for side, make in makers.items()}
     steps = {side: call for side, (call, _) in ready.items()}
     seconds = interleaved(steps, rounds=step.rounds, calls=step.calls, device=device)
@@ -232,10 +254,10 @@ def measured(name: str, step: GPTStep, device: str, card: str, compiled: bool = 
         "length": step.shape.block_size,
         "calls": step.calls,
         "difference": apart,
-        "vocabulary": {"glassformer": step.vocab_size, "nanogpt": step.shape.vocab_size},
+        "vocabulary": vocabulary,
         "seconds": {side: summary(times) for side, times in seconds.items()},
         "peak": {side: peak for side, (_, peak) in ready.items() if peak is not None},
-        "flops": {"glassformer": flops(step, step.vocab_size), "nanogpt": flops(step, step.shape.vocab_size)},
+        "flops": {side: flops(step, words) for side, words in vocabulary.items()},
         "parameters": one_batch(step, step.vocab_size).parameters,
         "figures": list(step.figures) if step.card in card else None,
     }

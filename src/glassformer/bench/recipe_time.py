@@ -68,9 +68,9 @@ def run(name: str) -> dict[str, Any]:
 def measured(timed_recipe: TimedRecipe, place: Path, more: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Both sides with an empty cache of compiled code; ours, if it compiles, also with what it has left in its own."""
     rows = [timed(timed_recipe, place / "run", place / "cache", more)]
+    if Run.open(place / "run").config.train.compile:
+        rows.append(timed(timed_recipe, place / "again", place / "cache", more))
     if timed_recipe.nanogpt is not None and timed_recipe.loss is not None:
-        if Run.open(place / "run").config.train.compile:
-            rows.append(timed(timed_recipe, place / "again", place / "cache", more))
         peer = replace(timed_recipe.nanogpt, wanted=timed_recipe.loss)
         rows.append({"recipe": timed_recipe.recipe, **timed_nanogpt(peer, place / "nanogpt")})
     return rows
