@@ -59,7 +59,7 @@ LAYOUTS = {
 }
 
 
-@pytest.mark.parametrize("d", [64, 100, 384, 768])
+@pytest.mark.parametrize("d", [64, 100, 384, 768, 1600])
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_layer_norm_and_the_stream_beside_it(layout: str, bias: bool, d: int) -> None:

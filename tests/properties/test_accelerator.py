@@ -70,10 +70,11 @@ def apart(found: dict[str, Tensor], expected: dict[str, Tensor]) -> dict[str, fl
     return {name: float((found[name] - expected[name]).norm() / expected[name].norm()) for name in compared}
 
 
+@pytest.mark.parametrize("length", [96, 32])  # attention of long texts, and the kernel of short ones
 @pytest.mark.parametrize("norm_order", ["post", "pre", "parallel"])
 @pytest.mark.parametrize("family", KINDS)
-def test_a_compiled_step_has_the_gradients_of_an_uncompiled_one(family: str, norm_order: str) -> None:
-    """Compiled as in training; in bfloat16 it is no further from float32 than the uncompiled step is.
+def test_a_compiled_step_has_the_gradients_of_an_uncompiled_one(family: str, norm_order: str, length: int) -> None:
+    """Compiled as in training; in bfloat16 it is at most half as far again from float32 as the uncompiled step is.
 
     With GELU: at the corner of ReLU rounding decides about a whole slope.
     """
@@ -82,8 +83,8 @@ def test_a_compiled_step_has_the_gradients_of_an_uncompiled_one(family: str, nor
     options = {"family": family, "norm_order": norm_order, "activation": "gelu"}
     config = ModelConfig.from_dict({**options, **SIZES, **KINDS[family]})
     model = gf.build(config, seed=0, device="cuda").train()
-    tokens = torch.randint(1000, (4, 96), device="cuda")
-    inputs = (tokens, tokens[:, :80]) if family == "encoder-decoder" else (tokens,)
+    tokens = torch.randint(1000, (4, length), device="cuda")
+    inputs = (tokens, tokens[:, :-12]) if family == "encoder-decoder" else (tokens,)
     plain = {kind: gradients(copy.deepcopy(model), inputs, kind) for kind in ("float32", "bf16")}
     compiled = {kind: gradients(with_compiled_parts(copy.deepcopy(model)), inputs, kind) for kind in plain}
     assert plain["float32"].keys() == dict(model.named_parameters()).keys()

@@ -17,7 +17,7 @@ import triton.language as tl
 from torch import Tensor
 
 PROGRAMS = 132 * 8  # of at most 512 numbers a row: as many as the largest accelerators run at once, and no second turn
-ROWS, ROWS_BACKWARD = 2, 4  # of one program at a time
+ROWS = 2  # of one program at a time
 
 
 @triton.jit
@@ -80,6 +80,11 @@ def _warps(width: int) -> int:
     return 4 if width > 512 else 2
 
 
+def _rows_backward(width: int) -> int:
+    """Of one program at a time: as many as its registers hold."""
+    return 2 * ROWS if width <= 1024 else ROWS
+
+
 def programs(d: int) -> int:
     """How many share the rows of the backward pass; each adds up its own part of γ's and β's slopes."""
     return max(1, PROGRAMS * 512 // max(512, triton.next_power_of_2(d)))
@@ -92,13 +97,14 @@ def slopes_by_program(
     x, mean, rstd = x.contiguous(), mean.contiguous(), rstd.contiguous()  # the kernel counts rows in this order
     d = x.shape[-1]
     m, width, n = x.numel() // d, triton.next_power_of_2(d), programs(d)
+    rows = _rows_backward(width)
     dx = torch.empty_like(x)
     d_gamma, d_beta = (x.new_empty(n, d, dtype=torch.float32) for _ in range(2))
     beside = x if residual is None else residual.contiguous()
     with torch.cuda.device_of(x):  # Triton starts a kernel on the device at hand
         _backward_rows[(n,)](
-            dy.contiguous(), beside, x, gamma, mean, rstd, dx, d_gamma, d_beta, m, d, triton.cdiv(m, ROWS_BACKWARD * n),
-            HAS_RESIDUAL=residual is not None, ROWS=ROWS_BACKWARD, WIDTH=width, num_warps=_warps(width),
+            dy.contiguous(), beside, x, gamma, mean, rstd, dx, d_gamma, d_beta, m, d, triton.cdiv(m, rows * n),
+            HAS_RESIDUAL=residual is not None, ROWS=rows, WIDTH=width, num_warps=_warps(width),
         )  # fmt: skip
     return dx, d_gamma, d_beta
 
