@@ -95,6 +95,8 @@ def test_every_default_passes_its_own_check(key: str) -> None:
         ({"learning_rate": float("nan")}, "learning_rate=nan is not positive"),
         ({"precision": "fp8"}, "precision='fp8' is unknown; use one of: float32, bf16, fp16"),
         ({"ema": 1.0}, "ema=1.0 is not a rate"),
+        ({"compile": "yes"}, "compile='yes' is unknown; use one of: true, false, accelerator"),
+        ({"compile": 1}, "compile=1 is unknown; use one of: true, false, accelerator"),
         ({"loss": "hinge"}, "loss='hinge' is unknown; use one of: cross_entropy, focal"),
         ({"loss": {"kind": "focal", "gama": 1}}, "loss.gama: 'focal' has no such option; did you mean gamma?"),
         ({"loss": {"kind": "focal", "gamma": -1}}, "loss.gamma=-1 is not positive"),

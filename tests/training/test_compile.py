@@ -10,7 +10,14 @@ from glassformer.errors import GlassformerWarning
 from glassformer.loading import open_recipe
 from glassformer.tasks import kind_of
 from glassformer.training import events
-from glassformer.training.compile import compile_parts, compiling_pays, is_compiled, missing_compiler, settled
+from glassformer.training.compile import (
+    compile_parts,
+    compiling_pays,
+    is_compiled,
+    missing_compiler,
+    settled,
+    wanted_compiled,
+)
 from small_run import examples, run_config, small_model, trained, translation
 
 
@@ -57,9 +64,12 @@ def test_what_triton_needs_on_an_accelerator(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_on_a_cpu_nothing_is_compiled_unless_asked() -> None:
     cpu, cuda = torch.device("cpu"), torch.device("cuda")
-    plain, yes, no = (RunConfig(train=TrainConfig(compile=choice)) for choice in (None, True, False))
+    choices = (None, True, False, "accelerator")
+    plain, yes, no, there = (RunConfig(train=TrainConfig(compile=choice)) for choice in choices)
     assert not is_compiled(plain, cpu) and is_compiled(yes, cpu) and not is_compiled(no, cuda)
-    assert settled(plain, cpu) == plain and settled(yes, cuda) == yes and settled(no, cuda) == no
+    assert not is_compiled(there, cpu) and wanted_compiled(there, cuda)
+    assert settled(plain, cpu) == plain
+    assert all(settled(config, cuda) == config for config in (yes, no, there))  # as it is resumed
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ from glassformer.errors import ConfigError, shown
 PRECISIONS = ("float32", "bf16", "fp16")
 MODES = ("triangular", "triangular2")
 LONGEST_NAME = 120  # bytes: file systems allow 255, and longer names are made from it
+ACCELERATOR = "accelerator"  # `train.compile`: there, and not on a CPU
 FRAMES = ("none", "bos", "eos", "cls", "sep")  # roles of special tokens: see text/tokenizer.py
 
 ADAM: Schema = {  # §5.3
@@ -70,6 +71,12 @@ def _kind(name: str, default: object) -> Any:
     """A key whose kinds and options are listed in `KINDS`."""
     rule = Kinds(KINDS[name])
     return checked(rule(name, default), rule)
+
+
+def _compile(key: str, value: object) -> bool | str:
+    if value != ACCELERATOR and not isinstance(value, bool):
+        raise ConfigError("not_one_of", key=key, value=value, known=f"true, false, {ACCELERATOR}")
+    return value
 
 
 def _folder_name(key: str, value: object) -> str:
@@ -144,7 +151,7 @@ class TrainConfig(ConfigTable):
     skip_limit: int = 10  # steps in a row without a finite gradient before stopping
     seed: int = checked(0, size_or_zero)
     deterministic: bool = False
-    compile: bool | None = None  # default: on an accelerator if the job is long enough for it to pay
+    compile: bool | str | None = checked(None, _compile)  # default: on an accelerator if the job is long enough to pay
     device: str = "auto"
     threads: int | None = None
 

@@ -19,7 +19,7 @@ from glassformer.models.build import build
 from glassformer.models.stack import Stack
 from glassformer.tasks.token_scores import plain_smoothing
 from glassformer.tasks.translation.task import Translation, row_without_padding
-from glassformer.training.compile import settled
+from glassformer.training.compile import wanted_compiled
 
 SPARE = 0.9  # of the memory; the rest goes to fragments, kernels and the libraries themselves
 
@@ -43,7 +43,7 @@ def full_step(config: RunConfig, device: torch.device) -> Pass:
         autocast=train.precision != "float32",
         optimizer=job.optimizer,
         loss="chunks" if chunks else "whole",
-        compiled=bool(settled(config, device).train.compile),
+        compiled=wanted_compiled(config, device),
     )
 
 
