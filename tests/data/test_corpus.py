@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from glassformer.config.options import REQUIRED
+from glassformer.config.recipe import DataConfig
 from glassformer.config.values import size_or_zero
 from glassformer.data.corpus import Corpus, content_mark, from_kinds, from_parts, held_out, source_options, two_columns
 from glassformer.data.documents import Documents
@@ -56,7 +57,20 @@ def test_of_the_grammar_each_kind_of_the_test_set_stands_apart() -> None:
 
 def test_a_split_that_does_not_exist_is_refused() -> None:
     with pytest.raises(GlassformerError, match="split"):
-        Corpus(lambda split: {split: ""}).split("dev")
+        Corpus(DataConfig(), lambda split: {split: Documents([])}).split("dev")
+
+
+def test_a_limit_draws_training_examples_by_the_seed_and_leaves_the_other_splits_alone() -> None:
+    texts = Documents([str(i) for i in range(100, 200)])
+
+    def drawn(limit: int, seed: int = 0) -> list[str]:
+        corpus = Corpus(DataConfig(limit=limit, seed=seed), lambda split: {split: texts})
+        assert list(corpus.validation) == list(corpus.split("test")["test"]) == list(texts)
+        return list(corpus.train)
+
+    assert len(drawn(30)) == 30 and drawn(30) == sorted(set(drawn(30))) == drawn(30)
+    assert drawn(30) != drawn(30, seed=1)
+    assert drawn(0) == drawn(100) == drawn(1000) == list(texts)
 
 
 def make(config: object, *, train: str, test: int = 3) -> None:

@@ -7,8 +7,10 @@ import pytest
 from glassformer.config.options import Option, Schema
 from glassformer.config.values import Choice, size
 from glassformer.errors import ConfigError
+from glassformer.tasks import kind_of
 from glassformer.tasks.options import check_options
 from small_run import run_config
+from tiny_tasks import TINY, tiny
 
 LOSSES = ("cross_entropy", "focal")
 
@@ -37,3 +39,18 @@ def test_an_unknown_option(options: dict[str, int], known: Schema, message: str)
 def test_an_unfit_loss() -> None:
     with pytest.raises(ConfigError, match="cannot be learned with the loss 'cross_entropy'; use one of: mse"):
         check_options(run_config(), {}, ("mse", "mae"))
+
+
+@pytest.mark.many
+@pytest.mark.parametrize("name", TINY)
+def test_every_task_keeps_to_a_limit_or_refuses_it(name: str) -> None:
+    config = tiny(name)
+    few = replace(config, data=replace(config.data, limit=36))
+    task = kind_of(config).task
+    if name in ("forecasting", "object_queries"):
+        with pytest.raises(
+            ConfigError, match=rf"data\.limit=36: {name} takes no limit; set data\.source\.(split|count)"
+        ):
+            task.begin(few)
+    else:
+        assert 0 < len(task.begin(few).training) < len(task.begin(config).training)

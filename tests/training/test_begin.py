@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
+from glassformer.config.recipe import RunConfig, TrainConfig
 from glassformer.config.values import Choice
 from glassformer.errors import ConfigError, FileError, GlassformerWarning
 from glassformer.loading import open_recipe
@@ -114,6 +117,36 @@ def test_anything_else_would_be_another_run(key: str, value: int, run: Run) -> N
 def test_fewer_steps_are_refused(run: Run) -> None:
     with pytest.raises(ConfigError, match=r"train\.steps=5 is less than the 6 steps that this run was begun with"):
         again(run.folder, {"train.steps": 5})
+
+
+def epochs(**keys: Any) -> RunConfig:
+    """Batches of at most 8 sentences of 40: at least 5 in an epoch."""
+    config = tiny(max_sentences=8, **keys)
+    return replace(config, data=replace(config.data, limit=40))
+
+
+def test_epochs_become_steps_when_a_run_begins(tmp_path: Path) -> None:
+    run = begin(epochs(epochs=4, pool=1, batch_tokens=4096), tmp_path / "run").run
+    assert (run.config.train.steps, run.config.train.epochs) == (20, 4)
+    accumulated = begin(epochs(epochs=3, pool=1, batch_tokens=4096, accumulate=2), tmp_path / "accumulated").run
+    assert accumulated.config.train.steps == 8  # 15 batches, two in a step
+    assert again(run.folder, {"train.epochs": 4}).recipe == run.config  # the same command again
+    with pytest.raises(ConfigError, match=r"train\.epochs=5 is not what .* was begun with"):
+        again(run.folder, {"train.epochs": 5})
+    grown = again(run.folder, {"train.steps": 30}).recipe.train
+    assert (grown.steps, grown.epochs) == (30, None)
+
+
+def test_of_steps_and_epochs_the_last_one_counts() -> None:
+    assert open_recipe("budget-3100").train.epochs == 20
+    assert open_recipe("budget-3100", {"train.steps": 5}).train.epochs is None
+    both = open_recipe("ko-en", {"train.steps": 5, "epochs": 2}).train
+    assert (both.steps, both.epochs) == (TrainConfig().steps, 2)
+
+
+def test_a_warm_up_beyond_the_steps_of_all_epochs_is_said(tmp_path: Path) -> None:
+    with pytest.warns(GlassformerWarning, match="warmup=500 is more than steps=20"):
+        begin(epochs(epochs=4, pool=1, batch_tokens=4096, warmup=500), tmp_path / "run")
 
 
 def test_the_choice_to_compile_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -90,6 +90,13 @@ def test_a_run_that_chose_whether_to_compile_is_continued(tmp_path: Path, monkey
     assert isinstance(list(sweep(trials))[-1][1], events.Stopped)
 
 
+def test_a_run_whose_epochs_have_become_steps_is_of_the_same_recipe(tmp_path: Path) -> None:
+    (trial,) = plan_trials(write_recipe(tmp_path), {}, 1, tmp_path / "out", UNSEEN | {"train.epochs": 9})
+    begin(trial.config, trial.folder)
+    assert Run.open(trial.folder).config.train.steps != trial.config.train.steps
+    module._same_recipe(trial)
+
+
 @pytest.mark.slow
 def test_another_recipe_in_the_same_folder_is_refused(tmp_path: Path) -> None:
     recipe = write_recipe(tmp_path, steps=2)

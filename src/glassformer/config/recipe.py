@@ -107,6 +107,7 @@ class DataConfig(ConfigTable):
     prepare: str = "none"  # none, lowercase, moses, moses-lowercase: see data/
     max_length: int = 256  # tokens; longer examples are left out, texts to be classified are cut
     validation: int = checked(1000, size_or_zero)  # examples held out, if the source has no validation set
+    limit: int = checked(0, size_or_zero)  # training examples, drawn by `seed`; 0: all
     seed: int = checked(0, size_or_zero)
 
 
@@ -126,6 +127,7 @@ class TrainConfig(ConfigTable):
     """How the model is trained; the defaults are §5 of the paper, except for the batch size and clipping."""
 
     steps: int = 100_000  # optimiser steps
+    epochs: int | None = None  # passes over the training examples: sets `steps` when a run begins
     start: str | None = None  # a run or model whose weights and tokenizer it starts from
     batch_tokens: int = 4096  # on either side, including padding, in one micro-batch
     max_sentences: int | None = None
@@ -239,6 +241,9 @@ def left_out(key: str, choice: Choice, schema: Schema) -> list[str]:
     ]
 
 
+LENGTHS = ("train.steps", "train.epochs")  # two ways to say how long a training is: the last one counts
+
+
 def override(tables: Mapping[str, Any], key: str, value: object) -> dict[str, Any]:
     """The tables with one key set: `train.steps`, or inside a choice `train.optimizer.beta2`; `task.x` is `run.task.x`.
 
@@ -250,6 +255,8 @@ def override(tables: Mapping[str, Any], key: str, value: object) -> dict[str, An
     table, given = known[known_key(name, known, key)], tables.get(name, {})
     if not rest or not isinstance(given, Mapping):
         raise wrong_type(name, given if rest else value, "table")
+    if key in LENGTHS:
+        given = {each: old for each, old in given.items() if f"{name}.{each}" not in LENGTHS}
     return {**tables, name: table.override(given, rest, value, key)}
 
 

@@ -14,7 +14,10 @@ from hashlib import sha1
 from types import MappingProxyType
 from typing import Any, Generic, Protocol, Self, TypeVar
 
+import numpy as np
+
 from glassformer.config.options import Schema, keywords
+from glassformer.config.recipe import DataConfig
 from glassformer.config.values import ValueRule, wrong_type
 from glassformer.data import grammar
 from glassformer.errors import choose
@@ -35,34 +38,50 @@ class Part(Protocol):
 P = TypeVar("P", bound=Part)
 
 
-class Corpus(Generic[T]):
-    """The three splits, in groups by name.
+class Corpus(Generic[P]):
+    """The three splits, in groups by name; of the training examples only as many as `data.limit` says.
 
     A split is read when it is first used: evaluating on the test set does not wait for the training set.
     """
 
-    def __init__(self, make: Callable[[str], Mapping[str, T]], change: Callable[[T], T] = lambda pairs: pairs) -> None:
-        self._make, self._change = make, change
-        self._made: dict[str, dict[str, T]] = {}
+    def __init__(
+        self,
+        config: DataConfig,
+        make: Callable[[str], Mapping[str, P]],
+        change: Callable[[P], P] = lambda part: part,
+    ) -> None:
+        self._config, self._make, self._change = config, make, change
+        self._made: dict[str, dict[str, P]] = {}
 
-    def split(self, name: str) -> dict[str, T]:
+    def split(self, name: str) -> dict[str, P]:
         """A split, in groups that are reported separately."""
         choose("split", name, dict.fromkeys(SPLITS))
         if name not in self._made:
-            self._made[name] = {group: self._change(pairs) for group, pairs in self._make(name).items()}
+            parts = self._make(name)
+            if name == "train":
+                parts = {group: _limited(self._config, part) for group, part in parts.items()}
+            self._made[name] = {group: self._change(part) for group, part in parts.items()}
         return self._made[name]
 
     @property
-    def train(self) -> T:
+    def train(self) -> P:
         return self.split("train")["train"]
 
     @property
-    def validation(self) -> T:
+    def validation(self) -> P:
         return self.split("validation")["validation"]
 
     @property
-    def test(self) -> dict[str, T]:
+    def test(self) -> dict[str, P]:
         return self.split("test")
+
+
+def _limited(config: DataConfig, part: P) -> P:
+    """At most `data.limit` examples, drawn by the seed of the data, in their order: a file may be sorted by class."""
+    if not 0 < config.limit < len(part):
+        return part
+    drawn = np.random.default_rng(config.seed).choice(len(part), config.limit, replace=False)
+    return part.chosen(np.sort(drawn).tolist())
 
 
 def from_parts(

@@ -24,7 +24,7 @@ def document_corpus(config: DataConfig) -> Corpus[Documents]:
     make = choose("data.source", config.source.kind, DOCUMENTS)
     change = prepared_side(config.prepare, config.source_language)
     groups = make(config, **check_choice("data.source", config.source, DOCUMENTS_OPTIONS[config.source.kind]))
-    return Corpus(groups, lambda some: Documents([change(text) for text in some], some.skipped))
+    return Corpus(config, groups, lambda some: Documents([change(text) for text in some], some.skipped))
 
 
 def from_topics(config: DataConfig) -> Callable[[str], DocumentGroups]:

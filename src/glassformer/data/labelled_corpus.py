@@ -23,7 +23,7 @@ def labelled_corpus(config: DataConfig) -> Corpus[Texts]:
     make = choose("data.source", config.source.kind, LABELLED)
     change = prepared_side(config.prepare, config.source_language)
     groups = make(config, **check_choice("data.source", config.source, LABELLED_OPTIONS[config.source.kind]))
-    return Corpus(groups, lambda some: Texts([change(text) for text in some.texts], some.labels))
+    return Corpus(config, groups, lambda some: Texts([change(text) for text in some.texts], some.labels))
 
 
 def from_grammar(

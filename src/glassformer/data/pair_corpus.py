@@ -23,7 +23,8 @@ def pair_corpus(config: DataConfig) -> Corpus[Pairs]:
     """All sentences of a run. The same configuration gives the same sentences in the same order."""
     make = choose("data.source", config.source.kind, PAIRS)
     groups = make(config, **check_choice("data.source", config.source, PAIRS_OPTIONS[config.source.kind]))
-    return Corpus(groups, preparation(config.prepare, config.source_language, config.target_language))
+    change = preparation(config.prepare, config.source_language, config.target_language)
+    return Corpus(config, groups, change)
 
 
 def from_grammar(

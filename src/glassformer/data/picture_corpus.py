@@ -31,7 +31,8 @@ def picture_corpus(wanted: Wanted) -> Corpus[Pictures]:
     """All images of a run. The same configuration gives the same images in the same order."""
     source = wanted.data.source
     make = choose("data.source", source.kind, PICTURES)
-    return Corpus(make(wanted, **check_choice("data.source", source, PICTURES_OPTIONS[source.kind])))
+    groups = make(wanted, **check_choice("data.source", source, PICTURES_OPTIONS[source.kind]))
+    return Corpus(wanted.data, groups)
 
 
 def from_digits(config: Wanted, *, test: int = TEST, resize: bool = False) -> Callable[[str], PictureGroups]:

@@ -33,13 +33,13 @@ def trained(recipe: str, watch: Watch) -> Path:
 
     A second process that wants the same model waits for the first.
     """
-    config, folder = _place(recipe)
+    _, folder = _place(recipe)
     with _alone(folder):
         if not _finished(folder):
             job, resumed = begin_or_again(recipe, folder, True, SETTINGS)
             for event in train_watched(job, resume=resumed):
                 if isinstance(event, events.StepDone):
-                    watch(recipe, event.step / config.train.steps)
+                    watch(recipe, event.step / job.recipe.train.steps)
     return folder
 
 

@@ -9,6 +9,12 @@ from glassformer.config.recipe import RunConfig
 from glassformer.errors import ConfigError
 
 
+def refuse_limit(config: RunConfig, instead: str) -> None:
+    """Raises for `data.limit` in a task whose source has a size of its own, the key `instead`."""
+    if config.data.limit:
+        raise ConfigError("limit_unused", limit=config.data.limit, task=config.task.kind, instead=instead)
+
+
 def check_options(config: RunConfig, known: Schema, losses: Collection[str]) -> None:
     """Raises for an option that the task does not have, or a loss that does not fit it."""
     check_choice("task", config.task, known)

@@ -51,8 +51,19 @@ def begin(config: RunConfig, out: str | Path, reading: BeforeReading = quietly) 
         if taken is not None:
             keep(run, *taken)
 
-    complete = settled(material.config, choose_device(config.train.device))
+    complete = settled(with_steps(material), choose_device(config.train.device))
     return job(Run.create(out, complete, fill=fill, options=schemas(complete)), material)
+
+
+def with_steps(material: Material) -> RunConfig:
+    """The recipe with its number of steps: `train.epochs` times those of the first pass over the examples."""
+    config, train = material.config, material.config.train
+    if train.epochs is None:
+        return config
+    batches = train.epochs * len(make_sampler(material.training, material.task, train).batches(0))
+    counted = replace(train, steps=-(-batches // train.accumulate))
+    heed(counted, config.model.d_model)
+    return replace(config, train=counted)
 
 
 def ready(config: RunConfig) -> Loaded | None:
@@ -65,7 +76,8 @@ def ready(config: RunConfig) -> Loaded | None:
     choose_device(config.train.device)
     if config.model.input.kind == "tokens" and config.train.start is None:
         check_tokenizer(config.text.tokenizer.kind, config.text.tokenizer.options)
-    heed(config.train, config.model.d_model)
+    if config.train.epochs is None:  # else the number of steps depends on the data: see `with_steps`
+        heed(config.train, config.model.d_model)
     start = open_start(config)
     if start is not None:
         take(start, sketch)
@@ -116,8 +128,11 @@ def changed(run: Run, changes: Mapping[str, Any]) -> RunConfig:
     for key, value in changes.items():
         tables = override(tables, key, value)
     wanted = absolute(RunConfig.from_dict(tables))
+    if wanted.train.epochs is not None:  # those that the run was begun with, or they are refused below
+        wanted = replace(wanted, train=replace(wanted.train, steps=config.train.steps))
     steps = wanted.train.steps
-    longer = replace(config, train=replace(config.train, steps=steps))
+    epochs = config.train.epochs if wanted.train.epochs else None
+    longer = replace(config, train=replace(config.train, steps=steps, epochs=epochs))
     if not _same(wanted, longer):
         closest = sorted(changes, key=lambda key: -key.count("."))
         key = next((key for key in closest if _differs(key, wanted, longer)), closest[0])

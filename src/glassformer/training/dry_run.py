@@ -25,7 +25,7 @@ from glassformer.show.table import Column, Table
 from glassformer.tasks import Material, kind_of
 from glassformer.tasks.material import TextMaterial
 from glassformer.text import Tokenizer, Vocabularies
-from glassformer.training.begin import BeforeReading, quietly, ready
+from glassformer.training.begin import BeforeReading, quietly, ready, with_steps
 from glassformer.training.capture import WARM_UP
 from glassformer.training.precision import autocast, products_beside
 from glassformer.training.room import needed, out_of_memory, plan_of
@@ -108,7 +108,8 @@ def dry_run(config: RunConfig, reading: BeforeReading = quietly) -> DryRun:
     reading(config)
     device = choose_device(config.train.device)
     material = kind_of(config).task.begin(config)
-    made = plan_of(material.config)
+    complete = with_steps(material)
+    made = plan_of(complete)
     sampler = make_sampler(material.training, material.task, config.train)
     indexes = sampler.batches(0)[0]
     batch = material.task.collate([material.training[int(i)] for i in indexes])
@@ -117,15 +118,15 @@ def dry_run(config: RunConfig, reading: BeforeReading = quietly) -> DryRun:
     tried = _tried(material, device) if made.work.model <= TIMED["cuda" if on else "cpu"] else Tried(None)
     prepared = tried.batches or config.train.accumulate * _bytes(batch)
     return DryRun(
-        config=material.config,
+        config=complete,
         device=str(device),
         parameters=made.work.parameters,
         training=len(material.training),
         validation=0 if validation is None else len(validation),
         batches=len(sampler.batches(0)),
-        memory=needed(material.config, device),
+        memory=needed(complete, device),
         flops=made.work.model * config.train.accumulate,
-        seconds=tried.seconds,
+        seconds=None if tried.step is None else tried.step * complete.train.steps,
         first=tuple(first_batch(material, batch)),
         measured_memory=tried.memory,
         ahead=(DEPTH + 1) * prepared if on else 0,  # some wait, and one more is ready
@@ -134,9 +135,9 @@ def dry_run(config: RunConfig, reading: BeforeReading = quietly) -> DryRun:
 
 @dataclass(frozen=True)
 class Tried:
-    """What some steps took, extrapolated to all; None: not measured."""
+    """What some steps took and held; None: not measured."""
 
-    seconds: float | None
+    step: float | None  # seconds of one
     memory: int | None = None
     batches: int = 0  # bytes of the batches of one step
 
@@ -173,7 +174,7 @@ def _steps_on_accelerator(material: Material, device: torch.device) -> Tried:
     torch.cuda.synchronize(device)
     took = (time.perf_counter() - begun) / TRIED
     held = torch.cuda.max_memory_allocated(device) - before
-    return Tried(took * config.train.steps, held, sum(map(_bytes, batches)))
+    return Tried(took, held, sum(map(_bytes, batches)))
 
 
 def _bytes(batch: Any) -> int:
@@ -182,7 +183,7 @@ def _bytes(batch: Any) -> int:
 
 
 def _seconds(material: Material, device: torch.device) -> float:
-    """The time of all steps, estimated from the second of two: the first warms up."""
+    """The time of a step: the second of two, since the first warms up."""
     config = material.config
     model = build(config.model, seed=config.train.seed).to(device).train()
     sampler, place, took = make_sampler(material.training, material.task, config.train), EpochPosition(0, 0), 0.0
@@ -195,7 +196,7 @@ def _seconds(material: Material, device: torch.device) -> float:
                 loss = material.task.loss(model, batch)
             (loss.total / loss.count).backward()
         took = time.perf_counter() - begun
-    return took * config.train.steps
+    return took
 
 
 def first_batch(material: Material, batch: Batch) -> Iterator[str]:

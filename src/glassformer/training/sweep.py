@@ -126,10 +126,13 @@ def sweep(trials: Sequence[Trial]) -> Iterator[tuple[Trial, Event | Skipped | Di
 def _same_recipe(trial: Trial) -> None:
     """Raises if the folder holds a run of another recipe, from an older sweep: its row in the table would be wrong.
 
-    Whether to compile is written into a run when it begins; where the sweep leaves it open, either agrees.
+    Whether to compile and, from `train.epochs`, the number of steps is written into a run when it begins; where the
+    sweep leaves these open, any agrees.
     """
-    task, config = kind_of(trial.config).task, Run.open(trial.folder).config
-    if trial.config.train.compile is None:
+    task, config, wanted = kind_of(trial.config).task, Run.open(trial.folder).config, trial.config.train
+    if wanted.compile is None:
         config = replace(config, train=replace(config.train, compile=None))
+    if wanted.epochs is not None:
+        config = replace(config, train=replace(config.train, steps=wanted.steps))
     if config.task.kind != task.name or task.sketch(trial.config).to_dict() != task.sketch(config).to_dict():
         raise FileError("sweep_changed", path=trial.folder)

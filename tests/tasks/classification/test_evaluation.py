@@ -35,7 +35,7 @@ def run(tmp_path: Path) -> Path:
 
 
 def grouped(monkeypatch: pytest.MonkeyPatch, groups: dict[str, Texts]) -> None:
-    monkeypatch.setattr(classification, "labelled_corpus", lambda config: Corpus(lambda split: groups))
+    monkeypatch.setattr(classification, "labelled_corpus", lambda config: Corpus(config, lambda split: groups))
 
 
 def test_scores_by_hand() -> None:

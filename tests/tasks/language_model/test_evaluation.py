@@ -9,6 +9,7 @@ import pytest
 import torch
 from rich.console import Console
 
+from glassformer.config.recipe import DataConfig
 from glassformer.data.corpus import Corpus
 from glassformer.data.document_corpus import document_corpus
 from glassformer.data.documents import Documents
@@ -39,7 +40,9 @@ def stream(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_text_within_the_context_is_judged_in_one_pass(packed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     loaded = load(packed)
     texts = {split: Documents(["Jihun has a hat", "Korean is fun"]) for split in ("train", "validation")}
-    monkeypatch.setattr(language_model, "document_corpus", lambda data: Corpus(lambda split: {split: texts[split]}))
+    monkeypatch.setattr(
+        language_model, "document_corpus", lambda data: Corpus(data, lambda split: {split: texts[split]})
+    )
     total = evaluate(loaded, "validation").total
     nats = 0.0
     for text in texts["validation"]:
@@ -106,7 +109,7 @@ def test_progress_is_told(stream: Path) -> None:
 
 
 def test_a_split_without_texts(stream: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    empty = Corpus(lambda split: {} if split == "test" else {split: Documents(["text"])})
+    empty = Corpus(DataConfig(), lambda split: {} if split == "test" else {split: Documents(["text"])})
     monkeypatch.setattr(language_model, "document_corpus", lambda data: empty)
     with pytest.raises(InputError, match=r"the split 'test' of .* holds no examples"):
         evaluate(stream, "test")

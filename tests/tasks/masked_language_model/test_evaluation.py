@@ -114,7 +114,7 @@ def test_of_many_texts_some_are_taken(run: Path, monkeypatch: pytest.MonkeyPatch
 def test_nothing_to_score_and_nothing_to_compare(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ConfigError, match="says no sentences; leave --forensics out"):
         evaluate(run, forensics=True)
-    monkeypatch.setattr(masked, "document_corpus", lambda config: Corpus(lambda split: {"test": Documents([])}))
+    monkeypatch.setattr(masked, "document_corpus", lambda config: Corpus(config, lambda split: {"test": Documents([])}))
     with pytest.raises(InputError, match=r"the split 'test' of .* holds no examples"):
         evaluate(run, "test")
 

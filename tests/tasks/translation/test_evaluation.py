@@ -50,7 +50,7 @@ def test_the_json_has_the_keys_of_the_contract(run: Path) -> None:
 
 
 def grouped(monkeypatch: pytest.MonkeyPatch, groups: dict[str, Pairs]) -> None:
-    monkeypatch.setattr(translation, "pair_corpus", lambda config: Corpus(lambda split: groups))
+    monkeypatch.setattr(translation, "pair_corpus", lambda config: Corpus(config, lambda split: groups))
 
 
 def test_long_sentences_stand_apart(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,7 +113,7 @@ HANGUL = re.compile(r"[가-힣]")
 def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TranslationEvaluation:
     some = Pairs(KOREAN[:8], ENGLISH[:8])
     groups = {"seen-like": some, "verb-place": some, "long": some}
-    monkeypatch.setattr(translation, "pair_corpus", lambda config: Corpus(lambda split: groups))
+    monkeypatch.setattr(translation, "pair_corpus", lambda config: Corpus(config, lambda split: groups))
     found = evaluate(trained(tmp_path), "test", GREEDY, forensics=True)
     assert isinstance(found, TranslationEvaluation)
     return found

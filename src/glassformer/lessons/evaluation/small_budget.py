@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 
 SCALE = 10  # divides 3,100 steps, 4,960 sentences and 800 warm-up steps, which would take too long on one core
-SENTENCES, EPOCHS = 32, 20
 RECIPES = {"plain": "budget-3100-plain", "own": "budget-3100"}
 SMALL = {"d_model": 32, "d_ff": 128, "n_heads": 4, "n_encoder_layers": 1, "n_decoder_layers": 1}
 POINTS = 50  # of each curve
@@ -96,12 +95,14 @@ def _nats(learned: Sequence[str], unseen: Sequence[str]) -> dict[str, float]:
 
 def train_both(setup: LessonSetup) -> dict[str, Any]:
     """Validation loss of both recipes after the same steps, over the seeds; and of counting on the same sentences."""
-    steps = setup.some(open_recipe(RECIPES["own"]).train.steps // SCALE, 3)
-    pairs = max(steps * SENTENCES // EPOCHS, 1)
+    own = open_recipe(RECIPES["own"])
+    pairs, epochs, sentences = own.data.limit // SCALE, own.train.epochs, own.train.max_sentences
+    assert epochs and sentences
+    steps = setup.some(epochs * pairs // sentences, 3)
     experiment = Experiment("ko-en", _sizes())
     store = experiment.material.training
     assert isinstance(store, Store)
-    some = store.select(np.arange(min(pairs, len(store))))
+    some = store.select(np.arange(min(max(steps * sentences // epochs, 1), len(store))))
     found: dict[str, Any] = {}
     for name, recipe in RECIPES.items():
         changes = {**_settings(recipe), "train.steps": steps}
@@ -122,7 +123,11 @@ def train_both(setup: LessonSetup) -> dict[str, Any]:
 def _sizes() -> dict[str, Any]:
     """A small model, batches of 32 sentences, the built-in corpus in place of the recipes' data."""
     data = {"data.source.count": 2000, "data.validation": 200, "text.vocab_size": 1000}
-    batches = {"train.max_sentences": SENTENCES, "train.batch_tokens": 4096, "train.pool": 1}
+    batches = {
+        "train.max_sentences": open_recipe(RECIPES["own"]).train.max_sentences,
+        "train.batch_tokens": 4096,
+        "train.pool": 1,
+    }
     return {**data, **batches, **{f"model.{key}": value for key, value in SMALL.items()}}
 
 

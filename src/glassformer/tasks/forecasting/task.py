@@ -25,7 +25,7 @@ from glassformer.models.check import check, input_positions
 from glassformer.models.encoder import EncoderOnly
 from glassformer.runs import Run
 from glassformer.tasks.forecasting.baselines import Baselines
-from glassformer.tasks.options import check_options
+from glassformer.tasks.options import check_options, refuse_limit
 from glassformer.tasks.task import means
 
 EPS = 1e-5  # added to the variance, as in RevIN, so that a context that hardly moves is not blown up
@@ -113,6 +113,7 @@ class Forecasting:
     @classmethod
     def sketch(cls, config: RunConfig) -> RunConfig:
         check_options(config, cls.options, ("mse", "mae", "huber"))
+        refuse_limit(config, "data.source.split")
         source, model = config.data.source, config.model
         choose("data.source", source.kind, SOURCES)
         if "split" in source.options:

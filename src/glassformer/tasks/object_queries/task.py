@@ -27,7 +27,7 @@ from glassformer.metrics.boxes import match_boxes, overlap
 from glassformer.models.check import input_positions
 from glassformer.runs import Run
 from glassformer.tasks.object_queries.matching import SetLoss
-from glassformer.tasks.options import check_options
+from glassformer.tasks.options import check_options, refuse_limit
 from glassformer.tasks.task import means
 
 
@@ -108,6 +108,7 @@ class ObjectQueries:
     @classmethod
     def sketch(cls, config: RunConfig) -> RunConfig:
         check_options(config, cls.options, ("cross_entropy", "focal"))
+        refuse_limit(config, "data.source.count")
         plan, model = CanvasPlan.of(config.data), config.model
         shape = {"size": plan.size, "channels": 1}
         given = {key: model.input.options.get(key) for key in shape}
