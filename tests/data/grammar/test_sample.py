@@ -19,7 +19,7 @@ from glassformer.data.grammar.level import Level, level_of
 from glassformer.data.grammar.pair import Word
 from glassformer.data.grammar.realise_korean import realise
 from glassformer.data.grammar.sample import drawn, realised
-from glassformer.data.grammar.tree import Sentence
+from glassformer.data.grammar.tree import Clause, NounPhrase, Predicate, Sentence
 from glassformer.errors import ConfigError, InputError
 
 T = TypeVar("T")
@@ -225,3 +225,24 @@ def test_a_split_is_the_same_whichever_was_drawn_before(monkeypatch: pytest.Monk
     monkeypatch.setattr(sample, "drawn", counted)
     pairs("validation", 3, seed=5)
     assert len(composed) < max(composed) / 2  # those of the training set were passed over
+
+
+@pytest.mark.parametrize(
+    ("hunter", "prey", "korean", "english"),
+    [
+        ("고양이", "쥐", "고양이가 쥐를 잡았다", "A cat caught a mouse"),
+        ("쥐", "고양이", "쥐가 고양이를 잡았다", "A mouse caught a cat"),
+    ],
+)
+def test_particles_say_who_caught_whom(hunter: str, prey: str, korean: str, english: str) -> None:
+    """Both are sentences to learn from, and both levels draw sentences like them."""
+    small = level_of("small")
+    first, second = (NounPhrase(small.lexicon.nouns[name]) for name in (hunter, prey))
+    found = realised(
+        Sentence(Clause(Predicate("verb", small.lexicon.verbs["잡다"]), first, second, tense="past"), "transitive"),
+        small,
+    )
+    assert (found.source_ko, found.target_en, found.tags.split) == (korean, english, "train")
+    for level in LEVELS:
+        drawn_ones = pairs("train", 20_000 if level == "small" else 60_000, level=level)
+        assert any(one.source_ko.startswith(f"{hunter}가 ") and " 잡" in one.source_ko for one in drawn_ones)

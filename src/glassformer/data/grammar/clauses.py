@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from glassformer.data.grammar.choose import Chooser
-from glassformer.data.grammar.level import Level, is_animal, level_of
+from glassformer.data.grammar.level import Level, level_of
 from glassformer.data.grammar.lexicon import Address, Noun, Phrasing, Verb
 from glassformer.data.grammar.phrases import Phrases
 from glassformer.data.grammar.tree import Clause, NounPhrase, Predicate, Sentence, clause_with
@@ -87,13 +87,13 @@ class Clauses:
     def said(self, verb: Verb, subject: NounPhrase, question: bool) -> Clause:
         """Tense, modality and negation that suit verb and subject."""
         second = subject.agreement.person == 2
-        options = aspects(self.level.name, verb.lemma, is_animal(subject.noun), second, question)
+        options = aspects(self.level.name, verb.lemma, subject.noun.animal, second, question)
         tense, modality = self.choose.weigh(options)
         negative = (
             not question
             and modality in NEGATED
-            and subject.determiner not in ("every", "many", "one")
-            and (subject.number is None and self.choose.chance(self.level.negative))
+            and subject.determiner != "every"
+            and (not subject.is_new and self.choose.chance(self.level.negative))
         )
         if is_twofold(verb, subject, modality) and not negative and not question and tense == "present":
             tense = "past"
@@ -115,6 +115,7 @@ class Clauses:
 
     def object_of(self, verb: Verb, subject: NounPhrase | None, counted: bool) -> NounPhrase:
         things = self.phrases.nouns(*(name for name in verb.object if name != "someone"))
+        things = [noun for noun in things if subject is None or noun != subject.noun]  # no cat catches a cat
         if "someone" in verb.object and (not things or self.choose.chance(0.8)):
             return self.phrases.someone(subject)
         noun = self.choose.pick(things)

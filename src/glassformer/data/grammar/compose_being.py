@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from glassformer.data.grammar.clauses import Clauses
-from glassformer.data.grammar.level import is_animal
 from glassformer.data.grammar.lexicon import Adjective, Noun
 from glassformer.data.grammar.phrases import UNOWNED
 from glassformer.data.grammar.tree import Clause, NounPhrase, Predicate, Sentence, clause_with
@@ -178,7 +177,7 @@ def found(of: Clauses, place: Noun) -> tuple[str, ...]:
 def amount(of: Clauses, noun: Noun, question: bool, many: bool = True) -> NounPhrase:
     """One, several, many, or one with an adjective."""
     numbers = of.level.adverb("number")[1:]
-    adjectives = [] if noun.human or is_animal(noun) else of.level.describing(noun)
+    adjectives = [] if noun.human or noun.animal else of.level.describing(noun)
     many = many and of.level.name == "full" and not question and noun.count == "count"
     kind = of.choose.weigh(
         (

@@ -190,9 +190,14 @@ def purpose(of: Clauses) -> Sentence | None:
     return of.sentence(main, "purpose")
 
 
+def done_by_people(of: Clauses) -> list[Verb]:
+    """What somebody does to something."""
+    return [verb for verb in of.level.kinds("transitive") if "person" in verb.subject]
+
+
 def relative_object(of: Clauses) -> Sentence | None:
     """The book that I bought yesterday is interesting; Minsu read the letter that Jisu wrote."""
-    verbs = [verb for verb in of.level.kinds("transitive") if not verb.generic and not verb.bare and not verb.definite]
+    verbs = [verb for verb in done_by_people(of) if not verb.generic and not verb.bare and not verb.definite]
     verb = of.choose.pick(verbs)
     classes = tuple(name for name in verb.object if name != "someone")
     things = [
@@ -231,7 +236,7 @@ def acting_on(of: Clauses, phrase: NounPhrase, other: NounPhrase) -> Sentence | 
     """A relative phrase as an object."""
     kinds = {phrase.noun.kind, phrase.noun.lemma}
     inner = phrase.relative.predicate.lemma if phrase.relative else ""
-    verbs = [verb for verb in of.level.kinds("transitive") if kinds & set(verb.object) and verb.lemma != inner]
+    verbs = [verb for verb in done_by_people(of) if kinds & set(verb.object) and verb.lemma != inner]
     verbs = [verb for verb in verbs if not verb.event and not verb.definite]
     if not verbs:
         return None

@@ -92,10 +92,9 @@ def reading(phrase: NounPhrase) -> str:
 
 def subject(phrase: NounPhrase, given: list[Word], level: str, topic: bool) -> list[Word]:
     """The subject's particle: 은/는 for what is known, 이/가 for what is new or inside another clause."""
-    new = phrase.determiner in ("one", "many") or phrase.number is not None
     if phrase.honoured:
-        return attach(given, "께서는" if topic and not new else "께서")
-    if topic and not new:
+        return attach(given, "께서는" if topic and not phrase.is_new else "께서")
+    if topic and not phrase.is_new:
         return attach(given, "은", reading(phrase))
     last = given[-1]
     if phrase.noun.kind == "pronoun" and last.text in HUMBLE_SUBJECT:

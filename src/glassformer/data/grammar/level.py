@@ -119,10 +119,6 @@ class Level:
 TIMES = ("past", "past_long", "future", "future_long", "habit", "now", "any", "season")
 
 
-def is_animal(noun: Noun) -> bool:
-    return noun.kind in ANIMALS
-
-
 def _small(lexicon: Lexicon, chosen: dict[str, list[str]]) -> Lexicon:
     """Only the chosen words; a verb or adjective without any of its partners is a mistake in the lexicon."""
     nouns = {lemma: lexicon.nouns[lemma] for lemma in chosen["nouns"]}

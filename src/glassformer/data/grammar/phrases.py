@@ -89,20 +89,26 @@ class Phrases:
         return NounPhrase(noun, owner=self.choose.pick(owners))
 
     def known(self, noun: Noun, new: bool) -> NounPhrase:
-        """A noun with a determiner or number: the student, this student, these children, two students, a student."""
+        """A noun with a determiner or number: the student, this student, these children, two students, a student.
+
+        A new animal stands alone, 고양이가: a cat; a person is counted, 한 학생이: a student.
+        """
         small = self.level.name == "small"
         kind = self.choose.weigh(
             (
                 ("determiner", 4.0),
                 ("plural", 1.0),
-                ("one", 1.0 if new and not small else 0),
+                ("one", 1.0 if new and not small and not noun.animal else 0),
                 ("number", 1.0 if new and not small else 0),
                 ("many", 0.4 if new and not small else 0),
                 ("every", 0.4 if new and noun.human and not small else 0),
                 ("adjective", 1.0 if self.level.describing(noun) and not small else 0),
+                ("alone", 2.0 if new and noun.animal else 0),
             )
         )
         match kind:
+            case "alone":
+                return NounPhrase(noun)
             case "one" | "every":
                 return NounPhrase(noun, kind)
             case "many":

@@ -49,6 +49,12 @@ class NounPhrase:
         return self.plural or counted or self.noun.count == "plural" or self.other is not None
 
     @property
+    def is_new(self) -> bool:
+        """Is this subject heard of for the first time? Korean then says 이/가; and a new one does not fail to act."""
+        alone = not (self.determiner or self.owner or self.relative) and self.noun.animal
+        return self.determiner in ("one", "many") or self.number is not None or alone
+
+    @property
     def honoured(self) -> bool:
         return self.noun.honour and self.other is None
 

@@ -43,6 +43,10 @@ class Noun:
     links: tuple[int, ...] = ()
 
     @property
+    def animal(self) -> bool:
+        return self.kind in ANIMALS
+
+    @property
     def human(self) -> bool:
         return self.kind in PEOPLE
 
