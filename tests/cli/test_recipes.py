@@ -40,7 +40,7 @@ def test_the_list_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = run(capsys, "list", "--json")
     found = {row["name"]: row for row in json.loads(out)}
     assert set(found) == set(recipes())
-    assert found["tatoeba-pydocs-ko-en"]["sets"] == ["tatoeba-kor-eng", "kor-eng-pydocs"]
+    assert found["tatoeba-pydocs-ko-en"]["sets"] == ["tatoeba-kor-eng", "kor-eng-pydocs", "korean-english-school"]
     assert found["en-ko"]["seconds"] is None
 
 

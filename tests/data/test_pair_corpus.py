@@ -137,6 +137,15 @@ def test_a_set_of_the_catalogue(monkeypatch: pytest.MonkeyPatch) -> None:
     found = pair_corpus(config("catalogue", source="en", target="de", names=["multi30k"], test=names))
     assert (len(found.train), len(found.validation)) == (29_000, 1_014)
     assert {name: len(pairs) for name, pairs in found.test.items()} == {"multi30k": 1_000}
+    more = pair_corpus(
+        config(
+            "catalogue", source="en", target="de", names=["multi30k"], test=names, beyond=["multi30k/test_2017_mscoco"]
+        )
+    )
+    assert {name: len(pairs) for name, pairs in more.test.items()} == {
+        "multi30k": 1_000,
+        "multi30k test_2017_mscoco": 461,
+    }
 
 
 @pytest.mark.parametrize(

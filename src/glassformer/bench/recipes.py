@@ -51,7 +51,8 @@ def known() -> list[Known]:
 def _row(name: str, config: RunConfig, times: dict[str, tuple[float, int, str]]) -> Known:
     source = config.data.source
     given = source.options.get("names", source.options.get("name", ())) if source.kind == "catalogue" else ()
-    sets = (given,) if isinstance(given, str) else tuple(given)
+    beyond = [each.partition("/")[0] for each in source.options.get("beyond", ())]
+    sets = ((given,) if isinstance(given, str) else tuple(given)) + tuple(dict.fromkeys(beyond))
     seconds, cores, accelerator = times.get(name, (None, 0, ""))
     return Known(name, config.task.kind, source.kind, sets, EXTRAS.get(source.kind, ""), seconds, cores, accelerator)
 

@@ -71,8 +71,12 @@ def from_catalogue(
     train: str = "train",
     validation: str = "val",
     test: Sequence[str] = ("test",),
+    beyond: Sequence[str] = (),
 ) -> Callable[[str], PairGroups]:
-    """Sets of the catalogue, one after another; the test set of each is a group of its own."""
+    """Sets of the catalogue, one after another; the test set of each is a group of its own.
+
+    `beyond`: test sets of other domains, NAME/PART each, which nothing is learned from.
+    """
     every = [names] if isinstance(names, str) else list(names)
     tests = [test] if isinstance(test, str) else list(test)
     languages = (config.source_language, config.target_language)
@@ -84,11 +88,13 @@ def from_catalogue(
     def groups(split: str) -> PairGroups:
         if split != "test":
             return {split: joined(train if split == "train" else validation)}
-        return {
+        found = {
             name if len(tests) == 1 else f"{name} {part}": translation_pairs(name, part, *languages)
             for name in every
             for part in tests
         }
+        others = (each.partition("/") for each in ([beyond] if isinstance(beyond, str) else beyond))
+        return found | {f"{name} {part}": translation_pairs(name, part, *languages) for name, _, part in others}
 
     return groups
 
