@@ -60,10 +60,24 @@ def test_waves_are_the_same_again() -> None:
     np.testing.assert_allclose(one.values[6], 1 + 0.5 * np.sin(2 * np.pi * 6 / 168))
 
 
+def test_seasons_have_a_day_a_week_and_a_trend() -> None:
+    one, other = (channels(Choice("seasons", {"count": 1008, "noise": 0.0, "series": 3})) for _ in range(2))
+    assert [each.name for each in one] == ["season 1", "season 2", "season 3"] and len(one[0]) == 1008
+    for a, b in zip(one, other, strict=True):
+        assert a.values.tolist() == b.values.tolist()
+        weeks = a.values.reshape(6, 7, 24)
+        slope = weeks[1, 0, 0] - weeks[0, 0, 0]
+        np.testing.assert_allclose(weeks[1] - weeks[0], slope, atol=1e-12)  # a week later, only the trend has moved
+        day = weeks - slope / 168 * np.arange(1008).reshape(6, 7, 24)
+        np.testing.assert_allclose(day[0, 0], day[0, 4], atol=1e-9)
+        assert 0.2 <= np.ptp(day[0, 5]) / np.ptp(day[0, 0]) <= 0.8  # a weekend is a smaller day
+    assert channels(Choice("seasons", {"seed": 1}))[0].values[0] != channels(Choice("seasons"))[0].values[0]
+
+
 @pytest.mark.parametrize(
     ("kind", "options", "line"),
     [
-        ("nothing", {}, "data.source='nothing' is unknown; use one of: prices, csv, catalogue, waves"),
+        ("nothing", {}, "data.source='nothing' is unknown; use one of: prices, csv, catalogue, waves, seasons"),
         ("waves", {"counts": 5}, "data.source.counts: 'waves' has no such option; did you mean count?"),
         ("csv", {}, "data.source='csv' needs the option path"),
         ("csv", {"path": "x", "columns": []}, "data.source.columns=[] is of the wrong type"),

@@ -1,4 +1,4 @@
-"""Where the series of a forecaster come from: real prices by default, your own CSV, the catalogue, or waves."""
+"""Where the series of a forecaster come from: real prices by default, your own CSV, the catalogue, or generated."""
 
 from __future__ import annotations
 
@@ -104,11 +104,33 @@ def from_waves(*, count: int = 2000, noise: float = 0.1, seed: int = 0) -> list[
     return [Channel("waves", np.datetime64("2024-01-01T00:00:00", "s") + t * np.timedelta64(3600, "s"), values)]
 
 
+def from_seasons(*, count: int = 8760, series: int = 8, noise: float = 0.3, seed: int = 0) -> list[Channel]:
+    r"""Hours as they are counted of electricity, traffic or visitors, each series with a form of its own.
+
+        y_t = (1 − w · [t is on a weekend]) · Σₖ₌₁³ aₖ sin(2πk t/24 + φₖ) + b · t/count + noise · ε_t,     ε_t normal
+
+    The weekend damps the day (w in 0.2 … 0.8) instead of adding to it, so that no linear map of the past is enough.
+    """
+    t = np.arange(count)
+    moments = np.datetime64("2024-01-01T00:00:00", "s") + t * np.timedelta64(3600, "s")  # a Monday
+    weekend = t // 24 % 7 >= 5
+    found = []
+    for number, random in enumerate(np.random.default_rng(seed).spawn(series), 1):
+        heights, phases = random.uniform(0.2, 1, 3) / np.arange(1, 4), random.uniform(0, 2 * np.pi, 3)
+        day = sum(
+            a * np.sin(2 * np.pi * k * t / 24 + phi) for k, (a, phi) in enumerate(zip(heights, phases, strict=True), 1)
+        )
+        values = (1 - random.uniform(0.2, 0.8) * weekend) * day + random.uniform(-2, 2) * t / count
+        found.append(Channel(f"season {number}", moments, values + noise * random.standard_normal(count)))
+    return found
+
+
 SOURCES: dict[str, Callable[..., list[Channel]]] = {
     "prices": from_prices,
     "csv": from_csv,
     "catalogue": from_catalogue,
     "waves": from_waves,
+    "seasons": from_seasons,
 }
 
 
