@@ -27,10 +27,19 @@ def test_what_no_training_text_held(tmp_path: Path) -> None:
 def test_of_too_many_words_the_characters_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST", 2)
     found = SeenText.of(["a b c", "d"])
-    assert found == SeenText(None, frozenset("abcd "))
+    assert found == SeenText(None, frozenset("abcd "), 5)
     assert found.missing("abz z\té") == ["z", "é"]
     found.save(tmp_path)
     assert SeenText.open(tmp_path) == found
+
+
+def test_how_long_the_longest_was(tmp_path: Path) -> None:
+    found = SeenText.of(["나는", "\u1102\u1161\u1102\u1173\u11ab 간다"])
+    assert found.longest == 5 and found.too_long("나는 간다.") and not found.too_long("나는 간다")
+    (tmp_path / "seen.json").write_text('{"words": ["a"], "characters": "a"}')  # of an older version
+    older = SeenText.open(tmp_path)
+    assert older is not None and older.longest is None and not older.too_long("a" * 9999)
+    assert SeenText.of([]).longest is None
 
 
 def test_of_a_tokenizer_from_elsewhere_what_it_has_no_piece_for() -> None:

@@ -1,4 +1,4 @@
-"""The words that a model has read in training; its answer to a text with other words should not be trusted.
+"""The words that a model has read in training, and how much at once: its answer to anything else is a guess.
 
 Sub-words and bytes spell every text, so nothing is unknown to a tokenizer, but it may be to the model.
 """
@@ -28,25 +28,33 @@ def words_of(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class SeenText:
-    """The words of all training texts, or None if there were too many to keep; and their characters."""
+    """The words of all training texts, or None if there were too many to keep; and their characters.
+
+    `longest`: the characters of the longest text; None in a run of an older version, which did not count them.
+    """
 
     words: frozenset[str] | None
     characters: frozenset[str]
+    longest: int | None = None
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Self:
         words: set[str] | None = set()
         characters: set[str] = set()
+        longest = 0
         for text in texts:
-            characters.update(normalise(text))
+            composed = normalise(text)
+            characters.update(composed)
+            longest = max(longest, len(composed))
             if words is not None:
                 words.update(words_of(text))
                 words = None if len(words) > MOST else words
-        return cls(None if words is None else frozenset(words), frozenset(characters))
+        return cls(None if words is None else frozenset(words), frozenset(characters), longest or None)
 
     def save(self, folder: Path) -> None:
         words = None if self.words is None else sorted(self.words)
-        write_files(folder, {FILE: to_json({"words": words, "characters": "".join(sorted(self.characters))})})
+        table = {"words": words, "characters": "".join(sorted(self.characters)), "longest": self.longest}
+        write_files(folder, {FILE: to_json(table)})
 
     @classmethod
     def open(cls, folder: Path) -> Self | None:
@@ -58,19 +66,24 @@ class SeenText:
             return None
         try:
             table = read_table(folder / FILE)
-            words, characters = table.get("words"), table.get("characters")
+            words, characters, longest = table.get("words"), table.get("characters"), table.get("longest")
         except FileError:
-            words, characters = None, None
+            words, characters, longest = None, None, None
         if not (words is None or isinstance(words, list)) or not isinstance(characters, str):
             warn("seen_damaged", path=folder / FILE)
             return None
-        return cls(None if words is None else frozenset(map(str, words)), frozenset(characters))
+        counted = longest if isinstance(longest, int) else None
+        return cls(None if words is None else frozenset(map(str, words)), frozenset(characters), counted)
 
     def missing(self, text: str) -> list[str]:
         """The words of a text that were in none of the training texts, or else its characters; each once."""
         if self.words is not None:
             return [word for word in dict.fromkeys(words_of(text)) if word not in self.words]
         return [one for one in dict.fromkeys(normalise(text)) if one not in self.characters and not one.isspace()]
+
+    def too_long(self, text: str) -> bool:
+        """Whether a text is longer than every training text."""
+        return self.longest is not None and len(normalise(text)) > self.longest
 
 
 def unknown(tokenizer: Tokenizer, text: str) -> list[str]:
