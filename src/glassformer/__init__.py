@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from glassformer.api import plan as plan
     from glassformer.api import presets as presets
     from glassformer.api import train as train
+    from glassformer.api import trained_models as trained_models
     from glassformer.comparison.report import Comparison as Comparison
     from glassformer.config.model import ModelConfig as ModelConfig
     from glassformer.config.values import Choice as Choice
@@ -56,6 +57,8 @@ if TYPE_CHECKING:
     from glassformer.models.block import recompute as recompute
     from glassformer.models.decoder import Decoder as Decoder
     from glassformer.models.encoder import Encoder as Encoder
+    from glassformer.sharing.card import ModelCard as ModelCard
+    from glassformer.sharing.packaged import TrainedModels as TrainedModels
     from glassformer.symbols.run import Step as Step
     from glassformer.tasks.classification.classify import Classified as Classified
     from glassformer.tasks.forecasting.forecast import Forecast as Forecast
@@ -111,6 +114,7 @@ _HOME = {
     "Ledger": "ledger.parameters",
     "Loaded": "loading",
     "ModelConfig": "config.model",
+    "ModelCard": "sharing.card",
     "MultiHeadAttention": "layers.attention",
     "Pass": "ledger.costs",
     "Plan": "ledger.plan",
@@ -123,6 +127,7 @@ _HOME = {
     "Step": "symbols.run",
     "TokenEmbedding": "layers.embedding",
     "Trace": "trace.trace",
+    "TrainedModels": "sharing.packaged",
     "TrainedRun": "api",
     "Written": "tasks.language_model.write",
     "build": "api",
@@ -151,6 +156,7 @@ _HOME = {
     "scale": "trace.edit",
     "taps": "trace.catalogue",
     "train": "api",
+    "trained_models": "api",
     "translate": "verbs",
     "zero": "trace.edit",
 }

@@ -31,6 +31,8 @@ from glassformer.loading import Loaded, Model, name_of, open_config
 from glassformer.models.build import build as build_config
 from glassformer.models.check import check as check_config
 from glassformer.runs import Run
+from glassformer.sharing import TrainedModels
+from glassformer.sharing import trained_models as list_models
 from glassformer.tasks.evaluation import evaluate as evaluate_run
 from glassformer.tasks.forecasting.forecast import Forecast
 from glassformer.tasks.forecasting.forecast import forecast as forecast_file
@@ -66,6 +68,11 @@ def count_box(box: type[nn.Module], **options: Any) -> tuple[ParameterRow, ...]:
 def presets() -> Presets:
     """Every named model with its size; prints as a table. `.names` lists them."""
     return named_presets()
+
+
+def trained_models() -> TrainedModels:
+    """Every trained model of the package with its score and size; `gf.trained_models()["digits"]` is a card."""
+    return list_models()
 
 
 def plan(

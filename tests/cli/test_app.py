@@ -384,7 +384,20 @@ def test_a_panic_of_a_library_is_one_line_too(
 # --- habits ---
 
 EVERY = (
-    *("count", "plan", "presets", "trace", "recipes", "train", "sweep", "data", "translate", "generate", "classify"),
+    *(
+        "models",
+        "count",
+        "plan",
+        "presets",
+        "trace",
+        "recipes",
+        "train",
+        "sweep",
+        "data",
+        "translate",
+        "generate",
+        "classify",
+    ),
     *("fill", "recognise", "forecast", "embed", "evaluate", "compare", "bench", "doctor", "lessons", "lesson"),
     *("claims", "report", "import", "export"),
 )

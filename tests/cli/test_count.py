@@ -172,8 +172,8 @@ def test_a_file_and_its_overrides(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 REFUSED = [
-    (("gpt3",), "'gpt3' is neither a preset nor a file; did you mean gpt2?"),
-    (("",), "'' is neither a preset nor a file; there are: "),
+    (("gpt3",), "'gpt3' is neither a preset nor a trained model nor a file; did you mean gpt2?"),
+    (("",), "'' is neither a preset nor a trained model nor a file; there are: "),
     (("none.toml",), "none.toml: no such file; check the path, or name a preset (glassformer presets)"),
     (("/",), "/ is not a run: it has no config.toml; name the folder that training wrote"),
     (("/dev/zero",), "/dev/zero: no such file; check the path"),
@@ -274,8 +274,8 @@ def test_a_hostile_file_is_one_line(case: str, tmp_path: Path, capsys: pytest.Ca
         ("head = { pool = 'cls' }", 'head is a table without kind; add kind = "…"'),
         ("head = { kind = ['x'] }", "head.kind=['x'] is of the wrong type; use a word in quotes"),
         ("[model.head.kind]\nx = 5", "head.kind={'x': 5} is of the wrong type; use a word in quotes"),
-        ("preset = 'gtp2'", "'gtp2' is neither a preset nor a file; did you mean gpt2?"),
-        ("preset = []", "[] is neither a preset nor a file; there are: "),
+        ("preset = 'gtp2'", "'gtp2' is not a preset; did you mean gpt2?"),
+        ("preset = []", "[] is not a preset; there are: "),
     ],
     ids=lambda value: value[:30],
 )

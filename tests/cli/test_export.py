@@ -45,7 +45,7 @@ def test_what_cannot_be_written_is_one_line(tmp_path: Path, capsys: pytest.Captu
     assert run("export", folder, "--out", tmp_path / "hf", "--lang", "en") == 1
     assert "comes nearest, but" in capsys.readouterr().err
     assert run("export", folder, "--out", tmp_path / "hf", "--to", "tflite", "--lang", "en") == 2
-    assert "--to='tflite' is unknown; use one of: hf, onnx, ctranslate2" in capsys.readouterr().err
+    assert "--to='tflite' is unknown; use one of: hf, onnx, ctranslate2, run" in capsys.readouterr().err
 
 
 def test_a_folder_for_ctranslate2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -63,6 +63,21 @@ def test_options_of_the_other_format_are_refused(tmp_path: Path, capsys: pytest.
     assert "--family says nothing to --to ctranslate2" in capsys.readouterr().err
     assert run(*words, "--dtype", "int8") == 2
     assert "--dtype says nothing to --to hf" in capsys.readouterr().err
+
+
+def test_a_run_to_share(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tiny_runs.trained("forecasting", tmp_path)
+    assert run("export", folder, "--to", "run", "--out", tmp_path / "small", "--lang", "en") == 0
+    said = capsys.readouterr()
+    assert "small: " in said.out and f"written: {tmp_path / 'small'}" in said.out and said.err == ""
+    words = ("export", folder, "--to", "run", "--dtype", "float32", "--split", "none", "--json")
+    assert run(*words, "--out", tmp_path / "exact") == 0
+    card = json.loads(capsys.readouterr().out)
+    assert (card["dtype"], card["score"], card["folder"]) == ("float32", None, str(tmp_path / "exact"))
+    assert run("export", folder, "--out", tmp_path / "hf", "--split", "test", "--lang", "en") == 2
+    assert "--split says nothing to --to hf" in capsys.readouterr().err
+    assert run("export", folder, "--to", "run", "--out", tmp_path / "b", "--dtype", "int8", "--lang", "en") == 1
+    assert "dtype='int8' is unknown; use one of: float16" in capsys.readouterr().err
 
 
 @pytest.mark.slow

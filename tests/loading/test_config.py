@@ -104,13 +104,13 @@ def test_overriding_leaves_the_preset_as_it_was() -> None:
 @pytest.mark.parametrize(
     ("model", "line"),
     [
-        ("gpt-2", "'gpt-2' is neither a preset nor a file; did you mean gpt2?"),
-        ("zzz", "'zzz' is neither a preset nor a file; there are: bart-base, bert-base, "),
-        ("", "'' is neither a preset nor a file; there are: "),
-        ("  ", "'  ' is neither a preset nor a file; there are: "),
-        ("a\nb\0c", "'a\\nb\\x00c' is neither a preset nor a file; there are: "),
-        ({"preset": "gtp2"}, "'gtp2' is neither a preset nor a file; did you mean gpt2?"),
-        ({"preset": 5}, "5 is neither a preset nor a file; there are: "),
+        ("gpt-2", "'gpt-2' is neither a preset nor a trained model nor a file; did you mean gpt2?"),
+        ("zzz", "'zzz' is neither a preset nor a trained model nor a file; there are: bart-base, bert-base, "),
+        ("", "'' is neither a preset nor a trained model nor a file; there are: "),
+        ("  ", "'  ' is neither a preset nor a trained model nor a file; there are: "),
+        ("a\nb\0c", "'a\\nb\\x00c' is neither a preset nor a trained model nor a file; there are: "),
+        ({"preset": "gtp2"}, "'gtp2' is not a preset; did you mean gpt2?"),
+        ({"preset": 5}, "5 is not a preset; there are: "),
     ],
 )
 def test_an_unknown_model_is_answered_with_the_nearest(model: Any, line: str) -> None:
@@ -123,7 +123,10 @@ def test_an_unknown_model_is_answered_with_the_nearest(model: Any, line: str) ->
 def test_what_is_no_model_at_all(model: Any) -> None:
     with pytest.raises(ConfigError) as caught:
         open_config(model)
-    assert str(caught.value) == f"{model!r} is not a model; use the name of a preset, a file, a table or a ModelConfig"
+    assert (
+        str(caught.value)
+        == f"{model!r} is not a model; use the name of a preset or of a trained model, a file, a table or a ModelConfig"
+    )
     assert "모델이 아닙니다" in caught.value.in_language("ko")
 
 

@@ -10,9 +10,9 @@ from glassformer.bench.record import recorded_results
 from glassformer.config.recipe import RunConfig
 from glassformer.errors import Phrase
 from glassformer.loading import open_recipe, recipes
+from glassformer.sharing.licences import OWN, catalogue_names
 
 EXTRAS = {"digits": "images", "canvases": "images", "prices": "prices", "folder": "images"}  # source → extra to install
-OWN = ("files", "csv", "folder")
 TIMED = ("translation", "tasks")  # benchmarks that train recipes
 
 
@@ -50,9 +50,8 @@ def known() -> list[Known]:
 
 def _row(name: str, config: RunConfig, times: dict[str, tuple[float, int, str]]) -> Known:
     source = config.data.source
-    given = source.options.get("names", source.options.get("name", ())) if source.kind == "catalogue" else ()
-    beyond = [each.partition("/")[0] for each in source.options.get("beyond", ())]
-    sets = ((given,) if isinstance(given, str) else tuple(given)) + tuple(dict.fromkeys(beyond))
+    tested = (each.partition("/")[0] for each in source.options.get("beyond", ()))
+    sets = tuple(dict.fromkeys([*catalogue_names(source), *tested]))
     seconds, cores, accelerator = times.get(name, (None, 0, ""))
     return Known(name, config.task.kind, source.kind, sets, EXTRAS.get(source.kind, ""), seconds, cores, accelerator)
 

@@ -30,6 +30,7 @@ from glassformer.cli import (
     import_,
     lesson,
     lessons,
+    models,
     plan,
     presets,
     recipes,
@@ -139,6 +140,7 @@ GROUPS: dict[str, dict[str, ModuleType]] = {
     "look": {"count": count, "plan": plan, "presets": presets, "trace": trace},
     "train": {"recipes": recipes, "train": train, "sweep": sweep, "data": data},
     "use": {
+        "models": models,
         "translate": translate,
         "generate": generate,
         "classify": classify,

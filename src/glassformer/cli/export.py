@@ -1,4 +1,4 @@
-"""`glassformer export RUN --to hf --out DIR`: a trained or imported model as a folder that another library opens."""
+"""`glassformer export RUN --to hf --out DIR`: a model as a folder that another library opens, or as a run to share."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from glassformer.cli.output import print_json, print_rich
 from glassformer.errors import UsageError
 from glassformer.words import say
 
-FORMATS = ("hf", "onnx", "ctranslate2")
+FORMATS = ("hf", "onnx", "ctranslate2", "run")
+
+TAKES = {"--family": ("hf",), "--dtype": ("ctranslate2", "run"), "--split": ("run",)}  # option → formats
 
 
 def command(
@@ -22,6 +24,7 @@ def command(
     to: Annotated[str, typer.Option("--to", help=say("help.export_to"))] = "hf",
     family: Annotated[str | None, typer.Option("--family", help=say("help.family"), show_default=False)] = None,
     dtype: Annotated[str | None, typer.Option("--dtype", help=say("help.export_dtype"), show_default=False)] = None,
+    split: Annotated[str | None, typer.Option("--split", help=say("help.export_split"), show_default=False)] = None,
     checkpoint: Checkpoint = "auto",
     force: Force = False,
     json: Json = False,
@@ -30,21 +33,23 @@ def command(
 ) -> None:
     if to not in FORMATS:
         raise UsageError("not_one_of", key="--to", value=to, known=", ".join(FORMATS))
+    for option, given in (("--family", family), ("--dtype", dtype), ("--split", split)):
+        if given is not None and to not in TAKES[option]:
+            raise UsageError("export_not_together", option=option, to=to)
+    from glassformer.loading.trained import resolve_model
+
+    run = str(resolve_model(run))
+    if to == "run":
+        _share(run, out, dtype=dtype, checkpoint=checkpoint, split=split, force=force, json=json)
+        return
     if to == "onnx":
-        for option, given in (("--family", family), ("--dtype", dtype)):
-            if given is not None:
-                raise UsageError("export_not_together", option=option, to=to)
         _write_graphs(run, out, checkpoint=checkpoint, force=force, json=json)
         return
     if to == "ctranslate2":
-        if family is not None:
-            raise UsageError("export_not_together", option="--family", to=to)
         from glassformer.hub.ctranslate2 import export_ctranslate2
 
         found = export_ctranslate2(run, out, dtype=dtype or "float32", checkpoint=checkpoint, force=force)
     else:
-        if dtype is not None:
-            raise UsageError("export_not_together", option="--dtype", to=to)
         from glassformer.hub.export import export_run
 
         with bar(say("hub.writing"), of_bytes=True) as progress:
@@ -66,6 +71,28 @@ def command(
     if found.another_norm:
         print_rich(say("hub.another_norm_ctranslate2" if to == "ctranslate2" else "hub.another_norm"))
     print_rich(say("hub.written", path=found.folder))
+
+
+def _share(
+    run: str, out: Path, *, dtype: str | None, checkpoint: str, split: str | None, force: bool, json: bool
+) -> None:
+    from glassformer.sharing import share_run
+
+    with bar(say("judge.translating")) as progress:
+        card = share_run(
+            run,
+            out,
+            dtype=dtype or "float16",
+            checkpoint=checkpoint,
+            split=split or "validation",
+            force=force,
+            progress=progress,
+        )
+    if json:
+        print_json(card.to_json() | {"folder": str(out)})
+        return
+    about = {"name": card.name, "count": f"{card.parameters:,}", "size": card.size, "score": card.scored(card.score)}
+    print_rich(say("models.written", **about), say("hub.written", path=out))
 
 
 def _write_graphs(run: str, out: Path, *, checkpoint: str, force: bool, json: bool) -> None:

@@ -16,7 +16,7 @@ from glassformer.comparison.walk import See, placed
 from glassformer.config.model import ModelConfig
 from glassformer.decoding.step import evaluating
 from glassformer.errors import InputError, shown
-from glassformer.loading import Loaded, load, name_of, open_config
+from glassformer.loading import Loaded, load, name_of, open_config, weights_folder
 from glassformer.models.build import build
 from glassformer.models.decoder import DecoderOnly
 from glassformer.models.encoder import EncoderOnly
@@ -79,7 +79,7 @@ class Streamer(Recorder):
 
 
 def ours(side: ModelSide) -> OursClosed:
-    """A run folder, an imported folder, a preset or configuration (weights from seed 0), a `Loaded`, or a module."""
+    """A trained model, a folder, a preset or configuration (weights from seed 0), a `Loaded`, or a module."""
     match side:
         case Loaded():
             held = Ours(_ours(side.model), side)
@@ -89,8 +89,8 @@ def ours(side: ModelSide) -> OursClosed:
             return OursClosed(type(side).__name__, reads(model), lambda: Ours(model))
     config = open_config(side)
     shape = reads(_ours(build(config, device="meta")))
-    if isinstance(side, str | Path) and Path(side).is_dir():
-        return OursClosed(name_of(side), shape, lambda: _load(side))
+    if isinstance(side, str | Path) and (folder := weights_folder(side)) is not None:
+        return OursClosed(name_of(side), shape, lambda: _load(folder))
     return OursClosed(name_of(side), shape, lambda: Ours(_ours(build(config, seed=SEED))))
 
 

@@ -4,6 +4,7 @@ from glassformer.loading.config import Model, name_of, open_config, open_recipe,
 from glassformer.loading.device import choose_device, choose_dtype, choose_loaded_dtype
 from glassformer.loading.loaded import Loaded, load
 from glassformer.loading.resizing import resize
+from glassformer.loading.trained import trained_folders, weights_folder
 from glassformer.runs import is_run
 
 __all__ = [
@@ -19,4 +20,6 @@ __all__ = [
     "open_recipe",
     "recipes",
     "resize",
+    "trained_folders",
+    "weights_folder",
 ]

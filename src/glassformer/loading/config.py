@@ -1,4 +1,4 @@
-"""Any MODEL that a person names, a preset, a file, a folder or a table → its configuration, with overrides."""
+"""Any MODEL that a person names, a preset, a trained model, a file, a folder or a table → its configuration."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from glassformer.config.values import path_of
 from glassformer.errors import ConfigError, FileError, shown, suggest
 from glassformer.hub.open import foreign_config, is_foreign
 from glassformer.hub.unsupported import refuse_stranger
+from glassformer.loading.trained import exists, resolve_model, trained_folders
 from glassformer.models.presets import PRESETS
 from glassformer.runs import Run, is_run
 
@@ -20,7 +21,10 @@ Model = str | Path | ModelConfig | Mapping[str, Any]
 
 
 def open_config(model: Model, *, layers: int | None = None, overrides: Mapping[str, Any] | None = None) -> ModelConfig:
-    """The configuration behind a name. `layers` sets the depth of every side; `overrides` sets any key."""
+    """The configuration behind a name: a preset's first, then a trained model's.
+
+    `layers` sets the depth of every side; `overrides` sets any key.
+    """
     table = _table(model)
     for key, value in (overrides or {}).items():
         table = ModelConfig.override(table, key.removeprefix("model."), value)
@@ -60,10 +64,10 @@ def _table(model: Model) -> dict[str, Any]:
         raise ConfigError("model_type", value=shown(model))
     if str(model) in PRESETS:
         return PRESETS[str(model)]().to_dict()
-    path = Path(model)
+    path = Path(resolve_model(model))
     refuse_stranger(model)
-    if not str(model).strip() or (path.suffix != ".toml" and not _exists(path)):
-        raise ConfigError("unknown_model", model=str(model), hint=suggest(str(model), PRESETS))
+    if not str(model).strip() or (path.suffix != ".toml" and not exists(path)):
+        raise ConfigError("unknown_model", model=str(model), hint=suggest(str(model), {*PRESETS, *trained_folders()}))
     if is_foreign(path):
         return foreign_config(path).to_dict()
     if path.is_dir():
@@ -78,19 +82,12 @@ def _recipe_tables(recipe: str | Path, known: Mapping[str, Path]) -> dict[str, A
     path = known.get(str(recipe), Path(recipe))
     if is_run(path):
         return Run.open(path).config.to_dict()
-    if path.suffix != ".toml" or not _exists(path):
+    if path.suffix != ".toml" or not exists(path):
         raise ConfigError("unknown_recipe", recipe=str(recipe), hint=suggest(str(recipe), known))
     tables = read_toml(path)
     if isinstance(tables.get("model"), dict):
         tables["model"] = _on_preset(dict(tables["model"]))
     return tables
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except OSError as error:  # a name that is too long, a folder without permission
-        raise FileError("file_unreadable", path=path, why=error.strerror or str(error)) from error
 
 
 def _on_preset(table: dict[str, Any]) -> dict[str, Any]:
@@ -99,5 +96,5 @@ def _on_preset(table: dict[str, Any]) -> dict[str, Any]:
         return table
     preset = table.pop("preset")
     if not isinstance(preset, str) or preset not in PRESETS:
-        raise ConfigError("unknown_model", model=preset, hint=suggest(str(preset), PRESETS))
+        raise ConfigError("unknown_preset", preset=preset, hint=suggest(str(preset), PRESETS))
     return PRESETS[preset]().to_dict() | table

@@ -22,6 +22,7 @@ from glassformer.hub.store import KEPT
 from glassformer.hub.unsupported import refuse_stranger
 from glassformer.hub.weights import StoredWeights
 from glassformer.loading.device import KEEP, LoadedType, check_computes
+from glassformer.loading.trained import refuse_misspelt, resolve_model
 from glassformer.models.quantize import is_quantized, quantize
 from glassformer.runs import Run, choose_weights
 from glassformer.runs.weights import AUTO, check_finite_weight, load_weights, read_tensors
@@ -112,6 +113,14 @@ class Loaded:
         seen = self._seen
         return [unknown(self.tokenizer, text) if seen is None else seen.missing(text) for text in texts]
 
+    def longer(self, texts: Sequence[str]) -> list[int | None]:
+        """For each text that is longer than every training text, the length of the longest; None for the others.
+
+        Lengths are characters. A model has never read that much at once, so its answer is a guess too.
+        """
+        seen = self._seen
+        return [seen.longest if seen is not None and seen.too_long(text) else None for text in texts]
+
     @cached_property
     def _seen(self) -> SeenText | None:
         """Read only once, so that a problem is reported once."""
@@ -186,7 +195,9 @@ def load(
     finite: bool = True,
     mapped: bool = True,
 ) -> Loaded:
-    """A run folder, or one of Hugging Face → its model, ready to use, in float32 unless `dtype` says otherwise.
+    """A trained model of the package, a run folder, or one of Hugging Face → its model, ready to use.
+
+    It computes in float32 unless `dtype` says otherwise.
 
     `dtype`: "keep" is the type in which most of its numbers are stored; torch.int8: see `models.quantize`.
     `checkpoint`: averaged, best, last, a step, or auto: see `runs.choose_weights`. `finite`: refuse weights that are
@@ -195,6 +206,8 @@ def load(
     path_of("model", model)
     word("checkpoint", checkpoint)
     refuse_stranger(model)  # as typed: a Path would drop the second slash after https:
+    refuse_misspelt(model)
+    model = resolve_model(model)
     if is_foreign(Path(model)):
         source = Path(model) if Path(model).is_dir() else Path(model).parent
         if checkpoint != AUTO:

@@ -12,6 +12,7 @@ from glassformer.decoding.step import evaluating
 from glassformer.errors import ConfigError, InputError, choose
 from glassformer.loading import Loaded, load
 from glassformer.loading.loaded import refuse_not_finite
+from glassformer.loading.trained import comes_with_package
 from glassformer.tasks import TASKS
 from glassformer.tasks.evaluation_log import EvaluationLog
 from glassformer.tasks.result import Evaluation, EvaluationOptions, ExampleProgress
@@ -29,9 +30,32 @@ def evaluate(
 ) -> Evaluation[Any]:
     """Score a run on a split ("validation", "test", "train") by the metrics of its task.
 
-    `search=None`: the search that `translate` uses. Each call is recorded in evaluations.jsonl.
+    `search=None`: the search that `translate` uses. Each call is recorded in evaluations.jsonl, except for a trained
+    model of the package, in whose folder nothing is written.
     """
     loaded = run if isinstance(run, Loaded) else load(run, checkpoint=checkpoint)
+    found = score_split(loaded, split, search, forensics=forensics, progress=progress)
+    if comes_with_package(loaded.folder):
+        found = replace(found, readings=0)
+    else:
+        log = EvaluationLog(loaded.folder)
+        found = replace(found, readings=log.count(split) + 1)
+        log.write(split, found.checkpoint, found.kept)
+    loss = found.to_json().get("loss")
+    if isinstance(loss, float) and not math.isfinite(loss):
+        raise InputError("loss_not_finite", loss=loss, split=split)
+    return found
+
+
+def score_split(
+    loaded: Loaded,
+    split: str,
+    search: SearchOptions | None = None,
+    *,
+    forensics: bool = False,
+    progress: ExampleProgress = lambda done, total: None,
+) -> Evaluation[Any]:
+    """The scores of a model on a split of its data; nothing is recorded."""
     kind = choose("task", loaded.task, TASKS)
     if forensics and not kind.searches:
         raise ConfigError("forensics_task", task=loaded.task)
@@ -39,14 +63,7 @@ def evaluate(
     refuse_not_finite(loaded.model, loaded.checkpoint)
     options = EvaluationOptions(search=search or search_for(loaded), forensics=forensics, progress=progress)
     with evaluating(loaded.model):
-        found = kind.evaluate(loaded, split, options)
-    log = EvaluationLog(loaded.folder)
-    found = replace(found, readings=log.count(split) + 1)
-    log.write(split, found.checkpoint, found.kept)
-    loss = found.to_json().get("loss")
-    if isinstance(loss, float) and not math.isfinite(loss):
-        raise InputError("loss_not_finite", loss=loss, split=split)
-    return found
+        return kind.evaluate(loaded, split, options)
 
 
 def _refuse_without_data(loaded: Loaded) -> None:

@@ -43,7 +43,7 @@ class Evaluation(ABC, Generic[S]):
     """A model judged on a split: the scores of each group, and of all together except those set `apart`.
 
     Prints as a table; `to_json()` is what `--json` prints. `readings`: how often this run was scored on this split,
-    this time included. `hypotheses`: the model's answers, a line for each example, group by group.
+    this time included; 0: not counted. `hypotheses`: the model's answers, a line for each example, group by group.
     """
 
     folder: Path
@@ -103,6 +103,8 @@ class Evaluation(ABC, Generic[S]):
     def reading_notes(self, lang: str | None) -> list[str]:
         """Which groups are set apart, and how often the split was read: the last lines below every table."""
         apart = [say("judge.apart", lang, apart=", ".join(self.apart))] if self.apart else []
+        if not self.readings:  # a model of the package, in whose folder nothing is recorded
+            return apart
         read = "judge.test_read" if self.split == "test" else "judge.read"
         return [*apart, say(read, lang, count=self.readings, split=self.split)]
 
