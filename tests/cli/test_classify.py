@@ -41,7 +41,7 @@ def test_more_classes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (found,) = json.loads(run(capsys, folder, "가", "--json")[1])
-    assert set(found) == {"input", "label", "probability", "probabilities", "unseen"}
+    assert set(found) == {"input", "label", "probability", "probabilities", "unseen", "longer_than"}
     assert found["input"] == "가" and found["probabilities"][found["label"]] == found["probability"]
     assert sum(found["probabilities"].values()) == pytest.approx(1)
     (found,) = json.loads(run(capsys, folder, "가", "--json", "--top", 1)[1])

@@ -27,7 +27,7 @@ run = typed("embed")
 def test_the_json_of_the_contract(pool: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = run(capsys, folder, *TEXTS, "--pool", pool, "--json")
     found = json.loads(out)
-    assert (code, err, list(found)) == (0, "", ["embeddings", "unseen"])
+    assert (code, err, list(found)) == (0, "", ["embeddings", "unseen", "longer_than"])
     torch.testing.assert_close(torch.tensor(found["embeddings"]), embed(small("features"), TEXTS, pool))
 
 

@@ -60,8 +60,11 @@ def test_a_person_at_a_terminal_is_not_waited_for(monkeypatch: pytest.MonkeyPatc
 
 def test_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads(run(capsys, folder, PROMPT, "--tokens", 5, "--json")[1])
-    assert found == vars(write(small("language_model"), PROMPT, Writing(tokens=5))) | {"unseen": []}
-    assert set(found) == {"prompt", "text", "tokens", "ended", "unseen"}
+    assert found == vars(write(small("language_model"), PROMPT, Writing(tokens=5))) | {
+        "unseen": [],
+        "longer_than": None,
+    }
+    assert set(found) == {"prompt", "text", "tokens", "ended", "unseen", "longer_than"}
 
 
 def test_what_is_drawn_can_be_drawn_again(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

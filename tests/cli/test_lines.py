@@ -16,6 +16,7 @@ from glassformer.loading import load
 from glassformer.training.begin import begin
 from glassformer.training.loop import train
 from tiny_tasks import tiny
+from typed import typed
 
 
 def upper(lines: list[str]) -> list[str]:
@@ -120,18 +121,47 @@ def test_words_that_no_training_text_held_are_named(
         answer, warned = asked(capsys, command, tmp_path / "run", given)
         answer = answer[0] if isinstance(answer, list) else answer
         assert answer["unseen"] in (["zebrafish"], [["zebrafish"]])
-        assert (
-            warned.count("\n") == 1 and "no training text held: zebrafish; whatever the model makes of them" in warned
-        )
+        assert warned.count("no training text held: zebrafish; whatever the model makes of them") == 1
         known = given.replace("zebrafish", word)
         answer, warned = asked(capsys, command, tmp_path / "run", known)
         answer = answer[0] if isinstance(answer, list) else answer
-        assert answer["unseen"] in ([], [[]]) and warned == ""
+        assert answer["unseen"] in ([], [[]]) and "no training text" not in warned
 
 
 def test_many_words_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     short("classification", tmp_path / "run")
     text = " ".join(f"zz{i}" for i in range(11))
     (answer,), warned = asked(capsys, "classify", tmp_path / "run", text)
-    assert len(answer["unseen"]) == 11 and warned.count("\n") == 1 and "zz7 (+3); whatever" in warned
+    assert len(answer["unseen"]) == 11 and "zz7 (+3); whatever" in warned.splitlines()[0]
     assert load(tmp_path / "run").unseen(["zz1 zz1"]) == [["zz1"]]
+
+
+@pytest.mark.many
+@pytest.mark.parametrize("task", VERBS)
+def test_a_text_longer_than_all_training_texts_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], task: str
+) -> None:
+    verb, text = VERBS[task]
+    word = short(task, tmp_path / "run")
+    longest = json.loads((tmp_path / "run" / "seen.json").read_text())["longest"]
+    known = text.format(seen=word).replace("zebrafish", word)
+    for command in (verb, "embed", "trace"):
+        long = known if command == verb else word
+        assert "never read" not in asked(capsys, command, tmp_path / "run", long[:longest])[1]
+        while len(long) <= longest + len("___ "):  # a gap does not count
+            long = f"{word} {long}"
+        code, document, warned = typed(command)(capsys, tmp_path / "run", long, "--json", "--lang", "en")
+        if code == 0:  # else it is longer than the model can read, and refused
+            assert f"characters, and the longest training text had {longest}; the model has never read" in warned
+            answer = json.loads(document)
+            answer = answer[0] if isinstance(answer, list) else answer
+            assert answer["longer_than"] in (longest, [longest])
+    assert load(tmp_path / "run").longer(["a" * longest, "a" * (longest + 1)]) == [None, longest]
+
+
+def test_an_older_run_knows_no_length(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    word = short("classification", tmp_path / "run")
+    path = tmp_path / "run" / "seen.json"
+    path.write_text(json.dumps({key: x for key, x in json.loads(path.read_text()).items() if key != "longest"}))
+    (answer,), warned = asked(capsys, "classify", tmp_path / "run", f"{word} {word} {word} {word} {word}")
+    assert (answer["longer_than"], warned) == (None, "")

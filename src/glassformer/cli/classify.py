@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from glassformer.cli.lines import Lines
+from glassformer.cli.model_argument import model_and_inputs
 from glassformer.cli.options import (
     Checkpoint,
     Debug,
@@ -14,9 +15,9 @@ from glassformer.cli.options import (
     Dtype,
     Json,
     Lang,
+    ObviousModel,
     Texts,
     TopClasses,
-    Trained,
     Truncate,
     open_model,
 )
@@ -25,7 +26,7 @@ from glassformer.words import say
 
 
 def command(
-    model: Trained,
+    model: ObviousModel = None,
     texts: Texts = None,
     pair: Annotated[bool, typer.Option("--pair", help=say("help.pair"))] = False,
     truncate: Truncate = False,
@@ -43,6 +44,7 @@ def command(
 
     if top is not None:
         size("top", top)
+    model, texts = model_and_inputs("classify", model, texts)
     loaded = open_model(model, checkpoint=checkpoint, device=device, dtype=dtype)
     check_verb(loaded, "classify")
     if pair and texts:

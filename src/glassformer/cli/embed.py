@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from glassformer.cli.lines import Lines, unseen
+from glassformer.cli.lines import Lines, outside_training
 from glassformer.cli.options import Checkpoint, Debug, Device, Dtype, Json, Lang, Texts, Trained, Truncate, open_model
 from glassformer.cli.output import print_json, print_rich
 from glassformer.show import Column, Table
@@ -42,10 +42,16 @@ def command(
 
     given = Lines(texts)
     pairs = [pair for lines in given.answered(find) for pair in lines]
-    words = unseen(loaded, pairs)
+    outside = outside_training(loaded, pairs)
     if json:
         vectors = [None if vector is None else vector.tolist() for _, vector in pairs]
-        print_json({"embeddings": vectors, "unseen": words})
+        print_json(
+            {
+                "embeddings": vectors,
+                "unseen": [each.unseen for each in outside],
+                "longer_than": [each.longest for each in outside],
+            }
+        )
         return given.exit_code
     whole = [(text, vector) for text, vector in pairs if vector is not None]
     if whole:

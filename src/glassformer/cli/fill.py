@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from glassformer.cli.lines import Lines
-from glassformer.cli.options import Checkpoint, Debug, Device, Dtype, Json, Lang, Trained, Truncate, open_model
+from glassformer.cli.model_argument import model_and_inputs
+from glassformer.cli.options import Checkpoint, Debug, Device, Dtype, Json, Lang, ObviousModel, Truncate, open_model
 from glassformer.cli.output import print_rich
 from glassformer.words import say
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def command(
-    model: Trained,
+    model: ObviousModel = None,
     texts: Annotated[
         list[str] | None, typer.Argument(help=say("help.gaps").replace("[", r"\["), metavar="TEXT", show_default=False)
     ] = None,
@@ -33,6 +34,7 @@ def command(
     from glassformer.tasks.masked_language_model.fill import fill, split_at_gaps
     from glassformer.tasks.verbs import check_verb
 
+    model, texts = model_and_inputs("fill", model, texts)
     loaded = open_model(model, checkpoint=checkpoint, device=device, dtype=dtype)
     check_verb(loaded, "fill")
 

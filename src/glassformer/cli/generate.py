@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from glassformer.cli.lines import read_arrived, unseen
-from glassformer.cli.options import Checkpoint, Debug, Device, Dtype, Json, Lang, Trained, Truncate, open_model
+from glassformer.cli.lines import outside_training, read_arrived
+from glassformer.cli.model_argument import model_and_input
+from glassformer.cli.options import Checkpoint, Debug, Device, Dtype, Json, Lang, ObviousModel, Truncate, open_model
 from glassformer.cli.output import print_json
 from glassformer.errors import InputError, UsageError
 from glassformer.words import say
@@ -25,7 +26,7 @@ UNFINISHED = re.compile(r"\w+$")  # the last word of a prompt may be unfinished
 
 
 def command(
-    model: Trained,
+    model: ObviousModel = None,
     prompt: Annotated[str | None, typer.Argument(help=say("help.prompt"), metavar="PROMPT", show_default=False)] = None,
     tokens: Annotated[int | None, typer.Option("--tokens", help=say("help.new_tokens"), show_default=False)] = None,
     temperature: Annotated[
@@ -54,6 +55,7 @@ def command(
 
     if system is not None and not (chat or messages):
         raise UsageError("system_without_chat")
+    model, prompt = model_and_input("generate", model, prompt, 'MODEL "PROMPT"')
     loaded = open_model(model, checkpoint=checkpoint, device=device, dtype=dtype)
     writing = writing_for(
         loaded,
@@ -75,10 +77,10 @@ def command(
     else:
         said = _standard_input() if prompt is None else prompt
         pen = Pen(loaded, chat_prompt(loaded, said, system) if chat else said, writing)
-    (words,) = unseen(loaded, [(UNFINISHED.sub("", pen.prompt), pen)])
+    (outside,) = outside_training(loaded, [(UNFINISHED.sub("", pen.prompt), pen)])
     _write(pen, shown=not json, prompt=show_prompt or not (chat or messages))
     if json:
-        print_json(vars(pen.written) | {"unseen": words} | ({} if writing.sampling is None else {"seed": seed}))
+        print_json(vars(pen.written) | outside.to_json() | ({} if writing.sampling is None else {"seed": seed}))
 
 
 def _standard_input() -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from glassformer.cli.output import complain, print_json
 from glassformer.errors import InputError, reason, warn
@@ -49,10 +49,10 @@ class Lines:
         """
         documents: list[dict[str, Any]] = []
         for answers in self.answered(find):
-            missing = unseen(loaded, [(words(line), one) for line, one in answers])
-            for (line, one), never_read in zip(answers, missing, strict=True):
+            outside = outside_training(loaded, [(words(line), one) for line, one in answers])
+            for (line, one), beyond in zip(answers, outside, strict=True):
                 if json:
-                    documents.append(to_json(line, one) | {"unseen": never_read})
+                    documents.append(to_json(line, one) | beyond.to_json())
                 elif one is None:
                     print()
                 else:
@@ -128,11 +128,26 @@ def _decoded(line: bytes, number: int) -> Line:
     return text.removeprefix("\ufeff") if number == 1 else text
 
 
-def unseen(loaded: Loaded, answered: Sequence[tuple[str, object]]) -> list[list[str]]:
-    """The unseen words of each text, with one warning for each text that has any; none for a text without an answer."""
-    found = loaded.unseen(["" if answer is None else text for text, answer in answered])
-    for words in found:
+class Outside(NamedTuple):
+    """How a text lies outside what a model has learned: its unseen words, and the longest text if it is longer."""
+
+    unseen: list[str]
+    longest: int | None
+
+    def to_json(self) -> dict[str, Any]:
+        return {"unseen": self.unseen, "longer_than": self.longest}
+
+
+def outside_training(loaded: Loaded, answered: Sequence[tuple[str, object]]) -> list[Outside]:
+    """How each text lies outside the training texts, with a warning for each way; nothing for one without an answer."""
+    from glassformer.text.normalisation import normalise
+
+    texts = ["" if answer is None else normalise(text) for text, answer in answered]
+    found = [Outside(*each) for each in zip(loaded.unseen(texts), loaded.longer(texts), strict=True)]
+    for text, (words, longest) in zip(texts, found, strict=True):
         if words:
             more = f" (+{len(words) - SHOWN})" if len(words) > SHOWN else ""
             warn("unseen_words", words=", ".join(words[:SHOWN]) + more)
+        if longest is not None:
+            warn("longer_text", length=len(text), longest=longest)
     return found

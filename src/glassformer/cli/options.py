@@ -26,6 +26,9 @@ def _depth(layers: int | None) -> int | None:
 Model = Annotated[str, typer.Argument(help=say("help.model").replace("[", r"\["), metavar="MODEL", show_default=False)]
 Layers = Annotated[int | None, typer.Option("--layers", help=say("help.layers"), show_default=False, callback=_depth)]
 Trained = Annotated[str, typer.Argument(help=say("help.trained"), metavar="MODEL", show_default=False)]
+ObviousModel = Annotated[
+    str | None, typer.Argument(help=say("help.trained_or_none"), metavar="MODEL", show_default=False)
+]
 TrainedRun = Annotated[str, typer.Argument(help=say("help.trained"), metavar="RUN", show_default=False)]
 Texts = Annotated[list[str] | None, typer.Argument(help=say("help.texts"), metavar="TEXT", show_default=False)]
 Beam = Annotated[int | None, typer.Option("--beam", help=say("help.beam_told"), show_default=False)]

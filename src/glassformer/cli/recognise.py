@@ -8,15 +8,29 @@ from typing import Annotated, Any
 
 import typer
 
-from glassformer.cli.options import Checkpoint, Debug, Device, Dtype, Force, Json, Lang, TopClasses, Trained, open_model
+from glassformer.cli.model_argument import model_and_inputs
+from glassformer.cli.options import (
+    Checkpoint,
+    Debug,
+    Device,
+    Dtype,
+    Force,
+    Json,
+    Lang,
+    ObviousModel,
+    TopClasses,
+    open_model,
+)
 from glassformer.cli.output import complain, print_json
 from glassformer.errors import FileError, UsageError
 from glassformer.words import say
 
 
 def command(
-    model: Trained,
-    images: Annotated[list[str], typer.Argument(help=say("help.images"), metavar="IMAGE", show_default=False)],
+    model: ObviousModel = None,
+    images: Annotated[
+        list[str] | None, typer.Argument(help=say("help.images"), metavar="IMAGE", show_default=False)
+    ] = None,
     top: TopClasses = None,
     rollout: Annotated[Path | None, typer.Option("--rollout", help=say("help.rollout"), show_default=False)] = None,
     checkpoint: Checkpoint = "auto",
@@ -31,6 +45,9 @@ def command(
     from glassformer.runs.output import claim
     from glassformer.tasks.image_classification.recognise import recognise
 
+    model, images = model_and_inputs("recognise", model, images)
+    if not images:
+        raise UsageError("usage_missing", name="IMAGE", command="recognise")
     if rollout is not None and len(images) != 1:
         raise UsageError("rollout_one", count=len(images))
     if rollout is not None:

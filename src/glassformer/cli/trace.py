@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from glassformer.cli.lines import outside_training
 from glassformer.cli.options import Checkpoint, Debug, Device, Force, Json, Lang, Layers, Model, Set, overrides
 from glassformer.cli.output import print_json, print_rich
 from glassformer.errors import UsageError
@@ -33,24 +34,26 @@ def command(
     changes = overrides(set_)
     if not 0 <= seed < 2**63:
         raise UsageError("out_of_range", key="--seed", value=seed, low=0, high=2**63 - 1)
-    from glassformer.loading import choose_device, load, open_config
+    from glassformer.loading import choose_device, load, open_config, weights_folder
     from glassformer.runs.output import claim
     from glassformer.trace.sentence import follow
 
     if save is not None:
         claim(save, force=force, inputs=[model])
     config = open_config(model, layers=layers, overrides=changes)
-    is_run = Path(model).is_dir()
-    if is_run and (layers is not None or changes):
+    folder = weights_folder(model)
+    if folder is not None and (layers is not None or changes):
         raise UsageError("run_is_trained", path=model)
-    if not is_run and (checkpoint != "auto" or device not in ("auto", "cpu")):
+    if folder is None and (checkpoint != "auto" or device not in ("auto", "cpu")):
         raise UsageError("untrained_here", model=model)
-    reader = load(model, device=choose_device(device), checkpoint=checkpoint).reader() if is_run else None
+    loaded = None if folder is None else load(folder, device=choose_device(device), checkpoint=checkpoint)
+    reader = None if loaded is None else loaded.reader()
     story = follow(model, config, text, target=target, layer=layer, head=head, seed=seed, trained=reader)
+    outside = {} if loaded is None else outside_training(loaded, [(text, story)])[0].to_json()
     if save is not None:
         story.trace.save(save)
     if json:
-        print_json(story.to_json())
+        print_json(story.to_json() | outside)
         return
     print_rich(story)
     if save is not None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from glassformer.cli.lines import Lines
+from glassformer.cli.model_argument import model_and_inputs
 from glassformer.cli.options import (
     Beam,
     Checkpoint,
@@ -17,9 +18,9 @@ from glassformer.cli.options import (
     Lang,
     LengthNorm,
     LengthPenalty,
+    ObviousModel,
     Stop,
     Texts,
-    Trained,
     Truncate,
     open_model,
 )
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def command(
-    model: Trained,
+    model: ObviousModel = None,
     texts: Texts = None,
     beam: Beam = None,
     length_penalty: LengthPenalty = None,
@@ -49,6 +50,7 @@ def command(
     from glassformer.tasks.translation.translate import translations
     from glassformer.tasks.verbs import check_verb
 
+    model, texts = model_and_inputs("translate", model, texts)
     loaded = open_model(model, checkpoint=checkpoint, device=device, dtype=dtype)
     check_verb(loaded, "translate")
     search = search_for(
