@@ -35,8 +35,19 @@ def test_the_first_argument_is_the_model_if_it_names_one(tmp_path: Path, monkeyp
     package(tmp_path, monkeypatch, {"ko-en": "translation"})
     monkeypatch.chdir(tmp_path)
     (tmp_path / "runs").mkdir()
-    (tmp_path / "a.png").touch()
-    for given in ("ko-en", "gpt2", "runs", "./none", "/no/such", "runs/none", "https://x.y/z", "prices", ""):
+    tiny_runs.trained("translation", tmp_path)
+    for given in (
+        "ko-en",
+        "gpt2",
+        "translation",
+        "runs/",
+        "./none",
+        "/no/such",
+        "runs/none",
+        "https://x.y/z",
+        "prices",
+        "",
+    ):
         assert model_and_inputs("translate", given, None) == (given, None)
         assert model_and_inputs("translate", given, ["a"]) == (given, ["a"])
     assert model_and_inputs("translate", "google/bert", ["a"]) == ("google/bert", ["a"])  # two words: a name of a hub
@@ -54,6 +65,8 @@ def test_anything_else_is_answered_by_the_obvious_one_and_that_is_said(
         assert model_and_inputs("translate", text, ["b"] if "/" not in text else None)[0] == "ko-en"
         assert capsys.readouterr().err == "no model named: ko-en answers (glassformer models ko-en)\n"
     assert model_and_inputs("translate", "hello", ["b"]) == ("ko-en", ["hello", "b"])
+    assert model_and_inputs("translate", "package", ["b"]) == ("package", ["b"])  # a folder, and then a text
+    assert model_and_inputs("translate", "package") == ("ko-en", ["package"])  # a text
     assert model_and_inputs("translate", None, None) == ("ko-en", None)
     assert model_and_inputs("recognise", "a.png", ["b.png"]) == ("clothes", ["a.png", "b.png"])
     assert model_and_inputs("recognise", str(tmp_path / "none.png")) == ("clothes", [str(tmp_path / "none.png")])

@@ -1,4 +1,4 @@
-"""`glassformer classify MODEL [TEXT …]`: for each text a line with its class and how probable it is."""
+"""`glassformer classify [MODEL] [TEXT …]`: for each text a line with its class and how probable it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`glassformer fill MODEL [TEXT …]`: the words that fit into each [MASK] or ___ of a text."""
+"""`glassformer fill [MODEL] [TEXT …]`: the words that fit into each [MASK] or ___ of a text."""
 
 from __future__ import annotations
 

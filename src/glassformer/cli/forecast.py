@@ -1,4 +1,4 @@
-"""`glassformer forecast MODEL FILE.csv`: the next values of a series, as a table, as JSON, as a picture."""
+"""`glassformer forecast [MODEL] FILE.csv`: the next values of a series, as a table, as JSON, as a picture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`glassformer generate MODEL [PROMPT]`: continues a text, shown while it is written; Ctrl-C stops it."""
+"""`glassformer generate [MODEL] [PROMPT]`: continues a text, shown while it is written; Ctrl-C stops it."""
 
 from __future__ import annotations
 

@@ -41,15 +41,18 @@ def model_and_input(verb: str, model: str | None, given: str | None, form: str) 
 
 def _is_model(verb: str, word: str, alone: bool) -> bool:
     """Whether an argument names a model; raises if it nearly does."""
-    from glassformer.loading import trained_folders
+    from glassformer.hub.open import is_foreign
+    from glassformer.loading import is_run, trained_folders
     from glassformer.loading.trained import close_name, is_there
     from glassformer.models.presets import PRESETS
 
     known = {*PRESETS, *trained_folders(), *OBVIOUS.values()}
     if not word or word in known:
         return True
-    if is_there(word):
-        return verb not in FILES or Path(word).is_dir() or Path(word).suffix in (".toml", ".json")
+    if is_there(word) and verb in FILES:
+        return Path(word).is_dir() or Path(word).suffix in (".toml", ".json")
+    if is_there(word):  # a text may be the name of a folder that has nothing to do with it
+        return not alone or "/" in word or is_run(word) or is_foreign(Path(word)) or Path(word).is_file()
     close = close_name(word, known)
     if close is not None:
         raise ConfigError("near_name", word=word, hint=Phrase("hints.did_you_mean", (("name", close),)))

@@ -1,4 +1,4 @@
-"""`glassformer recognise MODEL IMAGE …`: for each image a line with its class and how probable it is."""
+"""`glassformer recognise [MODEL] IMAGE …`: for each image a line with its class and how probable it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`glassformer translate MODEL [TEXT …]`: arguments, or standard input line by line, answered as it comes."""
+"""`glassformer translate [MODEL] [TEXT …]`: arguments, or standard input line by line, answered as it comes."""
 
 from __future__ import annotations
 

@@ -18,12 +18,12 @@ from torch import Tensor
 
 from glassformer.config.recipe import RunConfig
 from glassformer.config.values import Choice
-from glassformer.errors import FileError, GlassformerError, choose, reason, warn
+from glassformer.errors import FileError, InputError, choose, reason, warn
 from glassformer.hub.empty_model import parameter_count
 from glassformer.hub.export import EXPORT_FOLDER
 from glassformer.hub.store import COMPANION_FILES, KEPT
 from glassformer.hub.weights import write_tensors
-from glassformer.loading import choose_device, load, recipes, trained_folders
+from glassformer.loading import Loaded, choose_device, load, recipes, trained_folders
 from glassformer.runs import Run, choose_weights, write_manifest
 from glassformer.runs.manifest import sha256
 from glassformer.runs.output import claim_folder, drafted, is_made
@@ -70,14 +70,11 @@ def share_run(
         draft.write_config(opened.config)  # with its data, until it has been scored
         weights = folder / chosen.parent.relative_to(opened.folder)
         weights.mkdir(parents=True)
-        write_tensors(weights / WEIGHTS_FILE, {k: (x.dtype, tuple(x.shape)) for k, x in tensors.items()}, tensors.get)  # type: ignore[arg-type]
+        forms = {name: (x.dtype, tuple(x.shape)) for name, x in tensors.items()}
+        write_tensors(weights / WEIGHTS_FILE, forms, lambda name: tensors[name])
         write_manifest(weights)
         _carry(opened, folder)
-        after = (
-            None
-            if before is None
-            else score_split(load(folder, device=choose_device("auto")), split, progress=progress)
-        )
+        after = None if before is None else score_split(_load(folder), split, progress=progress)
         draft.write_config(config, schemas(config))
         card = _card(opened, out.name, weights, dtype, split, before, after)
         card.write(folder)
@@ -125,11 +122,15 @@ def _carry(run: Run, folder: Path) -> None:
             shutil.copyfile(run.folder / name, folder / name)
 
 
+def _load(folder: Path, checkpoint: str | int = AUTO) -> Loaded:
+    return load(folder, device=choose_device("auto"), checkpoint=checkpoint)
+
+
 def _score(folder: Path, split: str, checkpoint: str, progress: ExampleProgress) -> Evaluation[Any] | None:
     """The weights as they were trained, and a line in the run's own evaluations.jsonl; None without the data."""
     try:
-        return evaluate(load(folder, device=choose_device("auto"), checkpoint=checkpoint), split, progress=progress)
-    except GlassformerError as error:
+        return evaluate(_load(folder, checkpoint), split, progress=progress)
+    except (InputError, FileError) as error:
         warn("card_not_scored", why=reason(error))
         return None
 
