@@ -2,8 +2,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from glassformer.lessons.index import claims
 from glassformer.textbook.tables import main, render, verdicts
+from packaged import package
 
 
 def test_every_claim_has_a_row_in_both_languages() -> None:
@@ -27,3 +30,12 @@ def test_main_changes_only_what_is_out_of_date(tmp_path: Path) -> None:
     assert main(tmp_path) == 2
     assert "124,439,808" in (tmp_path / "README.md").read_text(encoding="utf-8")
     assert main(tmp_path) == 0
+
+
+def test_the_trained_folders_of_the_package_are_filled_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package(tmp_path, monkeypatch, {"prices": "forecasting"})
+    text = "<!-- models -->\n<!-- end -->\n<!-- cards -->\n<!-- end -->\n"
+    for lang in ("en", "ko"):
+        filled = render(text, lang)
+        assert "`prices`" in filled and "### prices" in filled and "waves (MIT)" in filled
+        assert render(filled, lang) == filled

@@ -1,9 +1,10 @@
-"""Tables of README and docs: benchmarks and verdicts of the lessons; no number is typed by hand.
+"""Tables of README and docs: benchmarks, verdicts of the lessons, trained models; no number is typed by hand.
 
 <!-- verdicts -->
 <!-- end -->
 
-The four words of a verdict go between <!-- meanings --> and <!-- end -->.
+The four words of a verdict go between <!-- meanings --> and <!-- end -->, the list of the trained models between
+<!-- models --> and <!-- end -->, and what their cards say about them between <!-- cards --> and <!-- end -->.
 """
 
 from __future__ import annotations
@@ -19,10 +20,13 @@ from glassformer.lessons.lesson_results import condition, says
 from glassformer.lessons.record import RECORDED, LessonResult
 from glassformer.lessons.texts import tables
 from glassformer.lessons.verdict import WORDS
+from glassformer.sharing import ModelCard, trained_models
 from glassformer.show import Column, Table
 from glassformer.words import say
 
-_MARKED = re.compile(r"(?P<head><!-- (?P<what>verdicts|meanings) -->\n)(?:.*?)(?P<end><!-- end -->)", re.DOTALL)
+_MARKED = re.compile(
+    r"(?P<head><!-- (?P<what>verdicts|meanings|models|cards) -->\n)(?:.*?)(?P<end><!-- end -->)", re.DOTALL
+)
 
 
 def verdicts(lang: str) -> str:
@@ -45,9 +49,33 @@ def meanings(lang: str) -> str:
     return "".join(f"- **{say(f'verdicts.{word}', lang)}**: {say(f'meanings.{word}', lang)}\n" for word in WORDS)
 
 
+def model_list(lang: str) -> str:
+    """Every trained model of the package with its score, size and licence."""
+    return trained_models().table(lang, "`").to_markdown() + "\n"
+
+
+def model_cards(lang: str) -> str:
+    """What is to be known about each trained model, and its facts: trained by which command, scored how."""
+    return "".join(_model(card, lang) for card in trained_models().cards)
+
+
+def _model(card: ModelCard, lang: str) -> str:
+    facts = {
+        "score": say("models.on", lang, score=card.scored(card.score, lang), split=card.split),
+        "score_before": card.scored(card.score_before, lang),
+        "beside": ", ".join(f"{name} {value:.4g}" for name, value in card.beside.items()),
+        "data": ", ".join(f"{name} ({licence})" for name, licence in card.data.items()),
+        "command": f"`{card.command}`",
+        "parameters": f"{card.parameters:,}",
+        "sha256": f"`{card.sha256}`",
+    }
+    lines = [f"- {say(f'models.{key}', lang)}: {fact}\n" for key, fact in facts.items() if fact]
+    return f"### {card.name}\n\n{' '.join(card.says(lang))}\n\n{''.join(lines)}\n"
+
+
 def render(text: str, lang: str) -> str:
     """A document with every marked table filled in."""
-    made = {"verdicts": verdicts, "meanings": meanings}
+    made = {"verdicts": verdicts, "meanings": meanings, "models": model_list, "cards": model_cards}
     found = _MARKED.sub(lambda found: found["head"] + made[found["what"]](lang) + found["end"], text)
     return of_benchmarks.render(found, lang)
 
