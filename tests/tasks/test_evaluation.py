@@ -14,6 +14,7 @@ from glassformer.hub.store import store
 from glassformer.loading import load
 from glassformer.tasks.evaluation import evaluate
 from glassformer.tasks.translation.evaluation import TranslationEvaluation
+from packaged import package
 from small_translator import ENGLISH, KOREAN, trained, write_lines
 
 
@@ -22,6 +23,13 @@ def test_a_run_is_evaluated_by_its_task(tmp_path: Path) -> None:
     found = evaluate(folder, "validation", checkpoint="last")
     assert isinstance(found, TranslationEvaluation)
     assert (found.folder, found.split, found.readings) == (folder, "validation", 1)
+
+
+def test_nothing_is_written_into_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = package(tmp_path, monkeypatch, {"waves": "forecasting"})
+    found = evaluate("waves")
+    assert found.readings == 0 and not (place / "waves" / "evaluations.jsonl").exists()
+    assert "evaluations.jsonl" not in repr(found)
 
 
 def test_a_task_that_nobody_can_judge_is_refused(tmp_path: Path) -> None:
