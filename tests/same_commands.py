@@ -23,6 +23,7 @@ from glassformer.lessons.catalogue import LESSONS
 
 COMMANDS = [
     ("presets",),
+    ("models",),
     ("recipes",),
     ("lessons",),
     ("data",),

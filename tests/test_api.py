@@ -61,6 +61,12 @@ def test_presets_are_a_value_that_shows_itself() -> None:
     assert "1,009,057" in repr(found) and "63,082,496" in repr(found) and "<table" in found._repr_html_()
 
 
+def test_models_are_a_value_that_shows_itself() -> None:
+    found = gf.trained_models()
+    assert "digits" in found.names and isinstance(found["digits"], gf.ModelCard)
+    assert "digits" in repr(found) and "<table" in found._repr_html_()
+
+
 def test_a_name_that_is_not_public_is_refused() -> None:
     with pytest.raises(AttributeError, match="module 'glassformer' has no attribute 'Transformer'"):
         _ = gf.Transformer
@@ -214,7 +220,7 @@ def test_a_seed_out_of_range() -> None:
 
 def test_what_is_no_model_at_all() -> None:
     for verb in (gf.count, gf.build, gf.check):
-        assert refused(ConfigError, verb, None).startswith("None is not a model; use the name of a preset, a file")
+        assert refused(ConfigError, verb, None).startswith("None is not a model; use the name of a preset or of a")
 
 
 def test_weights_loaded_into_a_model_without_memory() -> None:

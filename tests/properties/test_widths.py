@@ -183,6 +183,12 @@ COMMANDS: dict[str, Shown] = {
         names=the_names,
         totals=lambda found: [each["total"]["parameters"] for each in found],
     ),
+    "models": Shown(("models",), names=the_names),
+    "a model's card": Shown(
+        ("models", "digits"),
+        names=lambda found: [found["name"], found["sha256"]],
+        totals=lambda found: [found["parameters"]],
+    ),
     "data list": Shown(("data", "list"), names=the_names),
     "data show": Shown(("data", "show", "three"), names=lambda found: ["three", *found["columns"]]),
     "data check": Shown(("data", "check", "three"), names=lambda found: [file["file"] for file in found["files"]]),

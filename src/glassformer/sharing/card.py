@@ -77,7 +77,7 @@ class ModelCard:
 
     @property
     def size(self) -> str:
-        return f"{self.bytes / 1e6:.1f} MB" if self.bytes >= 1e5 else f"{self.bytes / 1e3:.0f} kB"
+        return f"{self.bytes / 1e6:.1f} MB" if self.bytes >= 1e5 else f"{self.bytes / 1e3:.1f} kB"
 
     def scored(self, value: float | None, lang: str | None = None) -> str:
         """A score with the name of its metric: "accuracy 98.9 %", "MSE 0.379"."""
