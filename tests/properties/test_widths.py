@@ -106,6 +106,11 @@ def the_names(document: list[dict[str, Any]]) -> list[str]:
     return [each["name"] for each in document]
 
 
+def in_larger_units(card: dict[str, Any]) -> list[float]:
+    """The size of a trained model in kB and MB."""
+    return [card["bytes"] / 1e3, card["bytes"] / 1e6]
+
+
 def groups(document: dict[str, Any]) -> list[str]:
     """A single group is the whole split, and not named again."""
     return list(document["groups"]) if len(document["groups"]) > 1 else []
@@ -183,11 +188,14 @@ COMMANDS: dict[str, Shown] = {
         names=the_names,
         totals=lambda found: [each["total"]["parameters"] for each in found],
     ),
-    "models": Shown(("models",), names=the_names),
+    "models": Shown(
+        ("models",), names=the_names, derived=lambda found: [size for card in found for size in in_larger_units(card)]
+    ),
     "a model's card": Shown(
         ("models", "digits"),
         names=lambda found: [found["name"], found["sha256"]],
         totals=lambda found: [found["parameters"]],
+        derived=lambda found: in_larger_units(found),
     ),
     "data list": Shown(("data", "list"), names=the_names),
     "data show": Shown(("data", "show", "three"), names=lambda found: ["three", *found["columns"]]),

@@ -44,7 +44,7 @@ def test_it_shows_the_facts_in_both_languages() -> None:
     assert "정확도 98.77 %" in str(CARD.scored(CARD.score, "ko")) and "<table" in CARD._repr_html_()
     assert replace(CARD, task="forecasting", metric="mse").scored(0.12341) == "MSE 0.1234"
     assert replace(CARD, score=None).scored(None) == "–"
-    assert replace(CARD, bytes=12_300).size == "12 kB"
+    assert replace(CARD, bytes=12_300).size == "12.3 kB"
     assert replace(CARD, data={"a": "MIT", "b": "", "c": "MIT"}).licence == "MIT"
     assert replace(CARD, data={"csv": ""}).licence == "–"
 
