@@ -12,6 +12,7 @@ from glassformer.errors import ConfigError
 from glassformer.layers.head.objects import ObjectsHead
 from glassformer.losses import Loss, Sum
 from glassformer.metrics.boxes import overlap
+from glassformer.tasks.canvases import answer_loss
 
 
 @dataclass(frozen=True)
@@ -46,9 +47,8 @@ class SetLoss:
         wanted = torch.full(logits.shape[:2], logits.shape[2] - 1, device=y.device)  # b q: "nothing"
         wanted[at] = labels[matched.rows, matched.objects]
         ours, theirs = drawn[at], boxes[matched.rows, matched.objects]  # n 4, n 4
-        distance, (_, fit) = (ours - theirs).abs().sum(), overlap(ours, theirs)
-        total = self.criterion(logits, wanted).total + self.l1 * distance + self.giou * (1 - fit).sum()
-        return Sum(total, (labels >= 0).sum())
+        of_classes = self.criterion(logits, wanted).total
+        return Sum(answer_loss(of_classes, ours, theirs, l1=self.l1, giou=self.giou), (labels >= 0).sum())
 
     @torch.no_grad()
     def match(self, y: Float[Tensor, "b q n"], labels: Int[Tensor, "b m"], boxes: Float[Tensor, "b m 4"]) -> Matched:

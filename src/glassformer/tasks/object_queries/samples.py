@@ -11,7 +11,8 @@ from torch import Tensor, nn
 from glassformer.files import disk, write_figure
 from glassformer.runs import Run
 from glassformer.show.theme import FILE_THEME
-from glassformer.tasks.object_queries.task import CanvasBatch, Canvases, QueryAnswers, likeliest_objects
+from glassformer.tasks.canvases import Canvases
+from glassformer.tasks.object_queries.task import CanvasBatch, QueryAnswers, likeliest_objects
 from glassformer.trace.record import record
 
 if TYPE_CHECKING:

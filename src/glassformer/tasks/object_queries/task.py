@@ -19,15 +19,16 @@ from glassformer.config.recipe import RunConfig, TrainConfig
 from glassformer.config.table import ConfigTable
 from glassformer.data.batch import moved
 from glassformer.data.canvases import CLASSES, DARKEST, KIND, PLANNED, CanvasPlan
-from glassformer.data.examples import Example, Examples
+from glassformer.data.examples import Example
 from glassformer.errors import ConfigError
 from glassformer.layers.head.objects import ObjectsHead
 from glassformer.losses import Loss, Sum, cross_entropy, make_loss
 from glassformer.metrics.boxes import match_boxes, overlap
 from glassformer.models.check import input_positions
 from glassformer.runs import Run
+from glassformer.tasks.canvases import Canvases, planned_canvases
 from glassformer.tasks.object_queries.matching import SetLoss
-from glassformer.tasks.options import check_options, refuse_limit
+from glassformer.tasks.options import check_options
 from glassformer.tasks.task import means
 
 
@@ -54,31 +55,18 @@ class CanvasBatch:
 
 
 class QueryAnswers(NamedTuple):
-    """The answer of each query, b q: its probability, its class (below 0: nothing), and its box."""
+    """The answer of each query, b q, or prompt, b: its probability, its class (below 0: nothing), and its box."""
 
     sureness: Tensor
     said: Tensor
     boxes: Tensor
 
 
-def likeliest_objects(y: Float[Tensor, "b q n"]) -> QueryAnswers:
+def likeliest_objects(y: Float[Tensor, "*b n"]) -> QueryAnswers:
     """The most probable of all classes and "nothing", with its probability."""
     logits, boxes = ObjectsHead.split(y)
-    sureness, said = logits.softmax(-1).max(-1)  # b q
+    sureness, said = logits.softmax(-1).max(-1)  # …
     return QueryAnswers(sureness, torch.where(said == logits.shape[-1] - 1, -1, said), boxes)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Canvases:
-    """See `Material`."""
-
-    config: RunConfig
-    task: ObjectQueries
-    training: Examples
-    validation: Examples | None
-
-    def fill(self, run: Run) -> None:
-        """Nothing was learned from the data."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,14 +96,7 @@ class ObjectQueries:
     @classmethod
     def sketch(cls, config: RunConfig) -> RunConfig:
         check_options(config, cls.options, ("cross_entropy", "focal"))
-        refuse_limit(config, "data.source.count")
-        plan, model = CanvasPlan.of(config.data), config.model
-        shape = {"size": plan.size, "channels": 1}
-        given = {key: model.input.options.get(key) for key in shape}
-        if model.input.kind != "image" or given != shape:
-            raise ConfigError("objects_input", size=plan.size, input=model.input.kind, given=given)
-        if (model.head.kind, model.head.options.get("classes")) != ("objects", CLASSES):
-            raise ConfigError("objects_head", head=model.head.kind, classes=CLASSES)
+        plan, model = planned_canvases(config), config.model
         if model.queries < plan.most:
             raise ConfigError("objects_queries", queries=model.queries, most=plan.most)
         return config
