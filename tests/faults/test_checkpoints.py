@@ -78,7 +78,9 @@ def types_of_layers() -> Iterator[set[torch.dtype]]:
 
 
 @pytest.mark.many
-@pytest.mark.parametrize("kind", [*(kind for kind in KINDS if kind != "object_queries"), "embed"])
+@pytest.mark.parametrize(
+    "kind", [*(kind for kind in KINDS if kind not in ("object_queries", "prompted_objects")), "embed"]
+)
 def test_every_everyday_verb_computes_in_the_type_that_is_asked_for(
     kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

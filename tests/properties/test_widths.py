@@ -83,7 +83,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     small_forecaster.trained(home / "forecaster")
     small_models.saved(small_models.small("masked_language_model"), home / "masked")
     small_models.saved(small_models.small("features"), home / "features")
-    for task in ("masked_language_model", "object_queries"):
+    for task in ("masked_language_model", "object_queries", "prompted_objects"):
         list(train(begin(tiny(task), home / task)))
     small_translator.write_recipe(home / "sweep", steps=2)
     small_forecaster.written(home, small_forecaster.hours(30))
@@ -238,6 +238,7 @@ COMMANDS: dict[str, Shown] = {
     "evaluate images": evaluated("recogniser/small-run"),
     "evaluate forecasting": evaluated("forecaster", derived=losses_of_gains),
     "evaluate objects": evaluated("object_queries"),
+    "evaluate prompts": evaluated("prompted_objects"),
     "sweep": Shown(SWEEP, names=lambda found: [each["name"] for each in found["variants"]]),
 }  # fmt: skip
 

@@ -17,7 +17,7 @@ from own_files import PAIRS, REVIEWS, photos, sales, table
 
 def test_every_task_but_one_has_a_recipe_for_data_of_ones_own() -> None:
     """Objects are found on canvases that are drawn here: nobody has such files."""
-    assert set(TASKS) - set(own_files()) == {"object_queries"}
+    assert set(TASKS) - set(own_files()) == {"object_queries", "prompted_objects"}
     assert {files.recipe for files in own_files().values()} <= set(recipes())
     for task, files in own_files().items():
         assert open_recipe(files.recipe).task.kind == task

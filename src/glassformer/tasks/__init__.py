@@ -9,6 +9,7 @@ from glassformer.tasks.kind import Kind
 from glassformer.tasks.language_model.kind import LANGUAGE_MODEL
 from glassformer.tasks.masked_language_model.kind import MASKED_LANGUAGE_MODEL
 from glassformer.tasks.object_queries.kind import OBJECT_QUERIES
+from glassformer.tasks.prompted_objects.kind import PROMPTED_OBJECTS
 from glassformer.tasks.task import Material, Task
 from glassformer.tasks.translation.kind import TRANSLATION
 
@@ -20,6 +21,7 @@ TASKS: dict[str, Kind] = {
     "image_classification": IMAGE_CLASSIFICATION,
     "forecasting": FORECASTING,
     "object_queries": OBJECT_QUERIES,
+    "prompted_objects": PROMPTED_OBJECTS,
 }
 
 
