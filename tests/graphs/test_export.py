@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +148,17 @@ def test_pictures(kind: str) -> None:
         assert largest(ours, theirs) <= 1e-5
 
 
+def test_a_prompt_about_a_picture() -> None:
+    run, folder = run_and_graphs("prompted_objects")
+    loaded = gf.load(run)
+    assert described(folder)["graphs"]["model"]["inputs"]["prompt"] == ["batch", "length"]
+    for b, t in ((1, 1), (3, 2)):
+        chance = torch.Generator().manual_seed(b)
+        pixels, prompt = torch.rand(b, 1, 24, 24, generator=chance), torch.randint(69, (b, t), generator=chance)
+        theirs = torch.cat([*ask(folder, "model", pixels=pixels, prompt=prompt).values()], -1)  # logits, then boxes
+        assert largest(say(loaded, pixels, prompt), theirs) <= 1e-5
+
+
 def test_a_forecast() -> None:
     run, folder = run_and_graphs("forecasting")
     loaded = gf.load(run)
@@ -230,6 +242,16 @@ def test_the_readme_finds_objects(tmp_path: Path) -> None:
     Image.new("L", (16, 16), 128).save(folder / "picture.png")
     answer, _ = run_readme(folder, "README.md")
     assert all(box.shape == (4,) and 0 <= label < 10 for label, box in answer)
+
+
+def test_the_readme_answers_a_prompt(tmp_path: Path) -> None:
+    folder = copied(run_and_graphs("prompted_objects")[1], tmp_path / "here")
+    assert re.search(
+        r"prompt = np.array\(\[\[\d+, \d+\]\]\)  # \(\d+, \d+\)$", (folder / "README.md").read_text("utf-8"), re.M
+    )
+    Image.new("L", (24, 24), 128).save(folder / "picture.png")
+    (label, box), _ = run_readme(folder, "README.md")
+    assert 0 <= label < 10 and box.shape == (4,)
 
 
 def test_the_readme_forecasts_as_we_do(tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ class StreamGraph(nn.Module):
 
 
 class PictureGraph(nn.Module):
-    """Pixels from 0 to 1, b c size size: mean and deviation are part of the graph."""
+    """Pixels from 0 to 1, b c size size, and a prompt if the model reads one: mean and deviation are in the graph."""
 
     def __init__(self, model: nn.Module, mean: Tensor, std: Tensor) -> None:
         super().__init__()
@@ -122,8 +122,9 @@ class PictureGraph(nn.Module):
         self.mean: Tensor
         self.std: Tensor
 
-    def forward(self, pixels: Tensor) -> Tensor | tuple[Tensor, ...]:
-        found: Tensor = self.model((pixels - self.mean) / self.std)
+    def forward(self, *given: Tensor) -> Tensor | tuple[Tensor, ...]:
+        pixels, *prompt = given
+        found: Tensor = self.model((pixels - self.mean) / self.std, *prompt)
         head = self.model.head
         return tuple(ObjectsHead.split(found)) if isinstance(head, ObjectsHead) else found
 
@@ -207,6 +208,8 @@ def _whole(model: nn.Module, config: RunConfig) -> Graph:
             outputs = ("logits", "boxes") if config.model.head.kind == "objects" else outputs
             outputs = ("stream",) if config.model.head.kind == "none" else outputs
             inputs = {"pixels": GraphInput((BATCH, channels, size, size))}
+            if config.model.target_vocab_size is not None:
+                inputs["prompt"] = _tokens(config.model.target_vocab_size)
             return Graph("model", PictureGraph(model, mean, std), inputs, outputs)
         case "series" if config.task.kind == "forecasting":
             inputs = {"past": GraphInput((BATCH, int(given.options["context"])))}

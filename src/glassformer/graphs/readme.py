@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from glassformer.graphs.forms import BATCH
 from glassformer.hub.generation import read_generation
 from glassformer.loading import Loaded
+from glassformer.tasks.prompted_objects.task import PromptedObjects
 from glassformer.text import Words
 from glassformer.words import say
 
 README_FILES = {"en": "README.md", "ko": "README.ko.md"}
 EXAMPLES = {"ko": "우리는 자주 웃는다"}  # by the language of the source
 EXAMPLE = "we often laugh"
+CENTRE = np.array([0.5, 0.5, 0.1, 0.1])  # the box that the example of a point prompt points into
 
 HEAD = """\
 import json
@@ -105,6 +109,12 @@ logits, boxes = model.run(None, {"pixels": pixels})
 answer = [(int(i), box) for i, box in zip(logits[0].argmax(-1), boxes[0]) if i < logits.shape[-1] - 1]
 print(answer)
 """
+PROMPTED = """\
+prompt = np.array([{tokens}])  # {read}
+logits, boxes = model.run(None, {{"pixels": pixels, "prompt": prompt}})
+answer = int(logits[0, -1, :-1].argmax()), boxes[0, -1]
+print(answer)
+"""
 FORECAST = """\
 name, scale = next(iter(said["scales"].items()))
 past = 2 + np.sin(np.arange({context}) / 4)
@@ -175,6 +185,10 @@ def _picture(loaded: Loaded, table: dict[str, Any]) -> str:
         crop=CROP.format(size=size) if options.get("shortest") or whole != size else "",
         size=size,
     )
+    if loaded.task == "prompted_objects":
+        prompt = next(iter(PromptedObjects.make(loaded.config).kinds.values()))
+        tokens = prompt.tokens(0, CENTRE, np.random.default_rng(0))
+        return lines + PROMPTED.format(tokens=list(tokens), read=prompt.read(tokens))
     form = VECTOR if loaded.task == "features" else OBJECTS if loaded.task == "object_queries" else RECOGNISER
     return lines + form
 
