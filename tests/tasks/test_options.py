@@ -47,7 +47,7 @@ def test_every_task_keeps_to_a_limit_or_refuses_it(name: str) -> None:
     config = tiny(name)
     few = replace(config, data=replace(config.data, limit=36))
     task = kind_of(config).task
-    if name in ("forecasting", "object_queries"):
+    if name in ("forecasting", "object_queries", "prompted_objects"):
         with pytest.raises(
             ConfigError, match=rf"data\.limit=36: {name} takes no limit; set data\.source\.(split|count)"
         ):

@@ -21,6 +21,7 @@ METRICS = {  # the number by which a task is judged, and whether it is a share
     "language_model": ("loss", False),
     "forecasting": ("mse", False),
     "object_queries": ("found", True),
+    "prompted_objects": ("right", True),
 }
 SAYS = ("does", "limits", "biases", "differs")  # the sentences about a model of the package
 
