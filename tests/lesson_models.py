@@ -22,6 +22,7 @@ LESS: dict[str, dict[str, Any]] = {
     "digits": {},
     "prices": {},
     "object-queries": {"data.source.count": 500, "data.validation": 40},
+    "prompts": {"data.source.count": 500, "data.validation": 40},
 }
 STEPS = 4
 
