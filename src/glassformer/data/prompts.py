@@ -86,18 +86,18 @@ PROMPT_KINDS: dict[str, Callable[[int], PromptKind]] = {
 CHOICES: dict[str, tuple[str, ...]] = {**{kind: (kind,) for kind in PROMPT_KINDS}, "both": tuple(PROMPT_KINDS)}
 
 
-class Question(NamedTuple):
+class AskedPrompt(NamedTuple):
     """A prompt, and which digit of the canvas it asks for."""
 
     tokens: tuple[int, int]
     digit: int
 
 
-def ask(prompt: PromptKind, canvas: Example, random: np.random.Generator) -> Question:
+def ask(prompt: PromptKind, canvas: Example, random: np.random.Generator) -> AskedPrompt:
     """One of the digits that can be asked for, each as likely as the others."""
     _, labels, boxes = canvas
     digit = int(random.choice(np.flatnonzero(prompt.can_ask(labels))))
-    return Question(prompt.tokens(int(labels[digit]), boxes[digit], random), digit)
+    return AskedPrompt(prompt.tokens(int(labels[digit]), boxes[digit], random), digit)
 
 
 def worth_asking(prompts: Iterable[PromptKind], labels: NDArray[Any]) -> NDArray[np.bool_]:

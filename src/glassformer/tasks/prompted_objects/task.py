@@ -27,8 +27,8 @@ from glassformer.data.prompts import (
     FEWEST,
     LENGTH,
     PROMPT_KINDS,
+    AskedPrompt,
     PromptKind,
-    Question,
     ask,
     vocab_size,
     worth_asking,
@@ -151,7 +151,7 @@ class PromptedObjects:
             count=digits.numel(),
         )
 
-    def _ask(self, canvas: Example, random: np.random.Generator | None) -> list[Question]:
+    def _ask(self, canvas: Example, random: np.random.Generator | None) -> list[AskedPrompt]:
         prompts = list(self.kinds.values())
         if random is None:
             fixed = of_example(canvas)
