@@ -207,7 +207,7 @@ def test_one_is_told_what_is_waited_for(quiet: bool, capsys: pytest.CaptureFixtu
 
 METRICS = {  # of every task that the package brings
     *("loss", "accuracy", "perplexity", "sample_bleu", "exact", "f1", "masked_accuracy", "bits_per_character"),
-    *("mse", "mae", "persistence", "found", "box_overlap", "false_alarms"),
+    *("mse", "mae", "persistence", "found", "box_overlap", "false_alarms", "right"),
 }
 
 
