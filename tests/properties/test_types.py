@@ -45,14 +45,14 @@ VERBS = ("translate", "generate", "evaluate", "classify", "fill", "embed", "reco
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_type_that_there_is_not(verb: str, lang: str, line: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = {"recognise": ["x.png"], "forecast": ["x.csv"]}.get(verb, [])
-    code, out, err = typed(verb)(capsys, "no-such-run", *words, "--dtype", "int3", "--lang", lang)
+    code, out, err = typed(verb)(capsys, "./no-such-run", *words, "--dtype", "int3", "--lang", lang)
     assert (code, out, err) == (1, "", f"{line}\n")
 
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_device_that_there_is_not(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = {"recognise": ["x.png"], "forecast": ["x.csv"]}.get(verb, [])
-    code, out, err = typed(verb)(capsys, "no-such-run", *words, "--device", "tpu", "--dtype", "int8")
+    code, out, err = typed(verb)(capsys, "./no-such-run", *words, "--device", "tpu", "--dtype", "int8")
     assert (code, out) == (1, "") and err.startswith(
         "device='tpu' is not a device of this machine; use one of: auto, cpu"
     )

@@ -148,7 +148,11 @@ def against_exact(document: dict[str, Any]) -> list[float]:
 
 
 def behind_n_grams(document: dict[str, Any]) -> list[float]:
-    return [document["bits_per_character"] - bits for bits in held(document["n_grams"])]
+    """How far n-grams are behind, and half of the context, which every token has before it."""
+    return [
+        document["context"] // 2,
+        *(document["bits_per_character"] - bits for bits in held(document["n_grams"])),
+    ]
 
 
 def losses_of_gains(document: dict[str, Any]) -> list[float]:

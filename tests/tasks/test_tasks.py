@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections import Counter
+from math import log
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +9,7 @@ import pytest
 import torch
 
 from glassformer.data.batch import Batch
+from glassformer.data.stream import StreamBatch
 from glassformer.errors import ConfigError, FileError
 from glassformer.loading import load
 from glassformer.models.build import build
@@ -70,7 +73,18 @@ def test_a_task_learns_one_batch_by_heart(name: str) -> None:
     stepper, batch = learner(material(name))
     for _ in range(300):
         stepper.take_step([batch], 3e-3)
-    assert stepper.task.loss(stepper.model, batch).mean.item() < BY_HEART.get(name, 0.01)
+    loss = stepper.task.loss(stepper.model, batch).mean.item()
+    assert loss - least_loss(batch) < BY_HEART.get(name, 0.01)
+
+
+def least_loss(batch: Any) -> float:
+    """What nobody can know by heart: how texts go on that have begun alike. 0 where each input has one answer."""
+    if not isinstance(batch, StreamBatch):
+        return 0.0
+    rows = torch.cat([batch.tokens, batch.targets[:, -1:]], 1).tolist()
+    begun = Counter(tuple(row[:length]) for row in rows for length in range(1, len(row) + 1))
+    nats = (log(begun[tuple(row[:end])] / begun[tuple(row[: end + 1])]) for row in rows for end in range(1, len(row)))
+    return sum(nats) / batch.count
 
 
 @pytest.mark.parametrize("name", TASKS)
