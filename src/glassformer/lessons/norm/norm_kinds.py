@@ -175,16 +175,15 @@ def draw(data: Data, theme: Theme, words: PictureWords) -> Figure:
     """Above: the loss. Below: the gap."""
     figure = theme.figure(8.5, 6.4)
     labels = [words("size", n=row["size"]) for row in data["rows"]]
-    for axes, name in zip(figure.subplots(2, 1), ("loss", "gap"), strict=True):
+    panels = figure.subplots(2, 1)
+    for axes, name in zip(panels, ("loss", "gap"), strict=True):
         groups = {words(kind): [row[kind][name] for row in data["rows"]] for kind in KINDS}
         bars(axes, theme, labels, groups, form=".2f")
         axes.set_title(words(name))
         axes.margins(y=0.12)
         axes.set_ylim(bottom=0.0)
-        if name == "loss":
-            axes.get_legend().remove()
-        else:
-            axes.legend(loc="upper right")
+        axes.get_legend().remove()
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure
 
 
