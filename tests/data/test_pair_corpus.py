@@ -148,6 +148,17 @@ def test_a_set_of_the_catalogue(monkeypatch: pytest.MonkeyPatch) -> None:
     }
 
 
+def test_a_set_of_the_catalogue_beside_the_grammar(monkeypatch: pytest.MonkeyPatch) -> None:
+    need(monkeypatch, "tatoeba-kor-eng")
+    alone = pair_corpus(config("catalogue", source="en", target="ko", names="tatoeba-kor-eng"))
+    beside = pair_corpus(config("catalogue", source="en", target="ko", names="tatoeba-kor-eng", grammar=50))
+    built_in = pair_corpus(config("grammar", source="en", target="ko", count=50))
+    assert beside.train.sources == [*alone.train.sources, *built_in.train.sources]
+    assert beside.train.targets == [*alone.train.targets, *built_in.train.targets]
+    assert beside.validation.sources == [*alone.validation.sources, *built_in.validation.sources]
+    assert list(beside.test) == [*alone.test, *built_in.test]
+
+
 @pytest.mark.parametrize(
     ("kind", "options", "line"),
     [

@@ -26,6 +26,7 @@ CARD = ModelCard(
     metric="accuracy",
     score=0.98765,
     score_before=0.99,
+    groups={},
     beside={},
     sha256="ab" * 32,
 )

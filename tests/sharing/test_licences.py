@@ -12,6 +12,8 @@ def test_the_catalogue_says_the_licence() -> None:
     assert licences(Choice("catalogue", {"name": "nsmc"})) == {"nsmc": "CC0 1.0"}
     assert licences(Choice("catalogue", {"name": "no such set"})) == {"no such set": ""}
     assert catalogue_names(Choice("grammar")) == ()
+    both = Choice("catalogue", {"names": "tatoeba-kor-eng", "grammar": 100})
+    assert licences(both) == {"tatoeba-kor-eng": "CC BY 2.0 FR", "grammar": "MIT"}
 
 
 def test_every_source_of_a_recipe_is_known() -> None:

@@ -45,10 +45,17 @@ def test_the_card_holds_the_facts(tmp_path: Path) -> None:
     card = share_run(run, tmp_path / "mine")
     assert (card.name, card.task, card.recipe, card.command) == ("mine", "forecasting", "", "")
     assert (card.metric, card.split, card.data, card.dtype) == ("mse", "validation", {"waves": "MIT"}, "float16")
-    assert {"persistence", "dlinear", "nlinear"} <= set(card.beside)
+    assert {"persistence", "dlinear", "nlinear"} <= set(card.beside) and card.groups == {}
     file = choose_weights(Run.open(tmp_path / "mine"))
     assert card.bytes == file.stat().st_size and card.parameters == gf.count(run).total.parameters
     assert {x.dtype for x in read_tensors(file).values()} == {torch.float16}
+
+
+def test_the_card_has_the_score_of_every_group_of_the_split(tmp_path: Path) -> None:
+    run = tiny_runs.trained("translation", tmp_path)
+    card, found = share_run(run, tmp_path / "mine", split="test"), gf.evaluate(tmp_path / "mine", "test")
+    assert card.groups == {name: each.to_json()["bleu"] for name, each in found.groups.items()} and len(card.groups) > 1
+    assert all(name in repr(card) for name in card.groups)
 
 
 def test_the_command_is_that_of_a_recipe_without_paths(tmp_path: Path) -> None:

@@ -72,29 +72,33 @@ def from_catalogue(
     validation: str = "val",
     test: Sequence[str] = ("test",),
     beyond: Sequence[str] = (),
+    grammar: int = 0,
 ) -> Callable[[str], PairGroups]:
     """Sets of the catalogue, one after another; the test set of each is a group of its own.
 
-    `beyond`: test sets of other domains, NAME/PART each, which nothing is learned from.
+    `beyond`: test sets of other domains, NAME/PART each, which nothing is learned from. `grammar`: how many sentences
+    of the built-in corpus are learned beside them; its own validation and test sets then count too.
     """
     every = [names] if isinstance(names, str) else list(names)
     tests = [test] if isinstance(test, str) else list(test)
     languages = (config.source_language, config.target_language)
+    built_in = from_grammar(config, count=grammar) if grammar else lambda _: {}
 
-    def joined(split: str) -> Pairs:
-        found = [translation_pairs(name, split, *languages) for name in every]
+    def joined(split: str, part: str) -> Pairs:
+        found = [*(translation_pairs(name, part, *languages) for name in every), *built_in(split).values()]
         return Pairs([s for pairs in found for s in pairs.sources], [t for pairs in found for t in pairs.targets])
 
     def groups(split: str) -> PairGroups:
         if split != "test":
-            return {split: joined(train if split == "train" else validation)}
+            return {split: joined(split, train if split == "train" else validation)}
         found = {
             name if len(tests) == 1 else f"{name} {part}": translation_pairs(name, part, *languages)
             for name in every
             for part in tests
         }
         others = (each.partition("/") for each in ([beyond] if isinstance(beyond, str) else beyond))
-        return found | {f"{name} {part}": translation_pairs(name, part, *languages) for name, _, part in others}
+        found |= {f"{name} {part}": translation_pairs(name, part, *languages) for name, _, part in others}
+        return {**found, **built_in("test")}
 
     return groups
 
@@ -105,7 +109,12 @@ PAIRS: dict[str, Callable[..., Callable[[str], PairGroups]]] = {
     "catalogue": from_catalogue,
 }
 PAIRS_OPTIONS = source_options(
-    PAIRS, {"grammar": {"test": size_or_zero}, "files": {"columns": two_columns, "delimiter": delimiter_of}}
+    PAIRS,
+    {
+        "grammar": {"test": size_or_zero},
+        "catalogue": {"grammar": size_or_zero},
+        "files": {"columns": two_columns, "delimiter": delimiter_of},
+    },
 )
 
 

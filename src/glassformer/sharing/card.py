@@ -31,7 +31,8 @@ class ModelCard:
     """What a shared model is, where it comes from and how good it is; prints as a table.
 
     `score` was measured with the shared file, after its numbers were rounded, and `score_before` with the weights as
-    they were trained; both None if the data were not at hand. `beside`: other methods on the same data.
+    they were trained; both None if the data were not at hand. `groups`: the score of each part of the split, if it has
+    several; `beside`: other methods on the same data.
     """
 
     name: str
@@ -48,6 +49,7 @@ class ModelCard:
     metric: str
     score: float | None
     score_before: float | None
+    groups: Mapping[str, float]
     beside: Mapping[str, float]
     sha256: str
 
@@ -84,8 +86,10 @@ class ModelCard:
         """A score with the name of its metric: "accuracy 98.9 %", "MSE 0.379"."""
         if value is None:
             return "–"
-        number = f"{100 * value:.2f} %" if METRICS[self.task][1] else f"{value:.4g}"
-        return f"{say(f'models.metrics.{self.metric}', lang)} {number}"
+        return f"{say(f'models.metrics.{self.metric}', lang)} {self.number(value)}"
+
+    def number(self, value: float) -> str:
+        return f"{100 * value:.2f} %" if METRICS[self.task][1] else f"{value:.4g}"
 
     def says(self, lang: str | None = None) -> list[str]:
         """What the package says about this model; nothing about a model of somebody else."""
@@ -93,7 +97,8 @@ class ModelCard:
         keys = (f"trained.{self.name}.{key}" for key in SAYS)
         return [say(key, lang) for key in keys if key in known]
 
-    def shown(self, lang: str | None = None) -> Sheet:
+    def facts(self, lang: str | None = None) -> dict[str, str]:
+        """What is known about it, ready to be read; a fact that does not exist is left out."""
         score = self.scored(self.score, lang)
         if self.score is not None:
             score = say("models.on", lang, score=score, split=self.split)
@@ -101,7 +106,8 @@ class ModelCard:
             "task": say(f"data.tasks.{self.task}", lang),
             "score": score,
             "score_before": self.scored(self.score_before, lang),
-            "beside": ", ".join(f"{name} {value:.4g}" for name, value in self.beside.items()),
+            "groups": ", ".join(f"{name} {self.number(value)}" for name, value in self.groups.items()),
+            "beside": ", ".join(f"{name} {self.number(value)}" for name, value in self.beside.items()),
             "data": ", ".join(f"{name} ({licence or '–'})" for name, licence in self.data.items()),
             "recipe": self.recipe,
             "command": self.command,
@@ -111,10 +117,12 @@ class ModelCard:
             "size": f"{self.size}, {self.dtype}",
             "sha256": self.sha256,
         }
+        return {key: fact for key, fact in facts.items() if fact}
+
+    def shown(self, lang: str | None = None) -> Sheet:
         table = Table(Column("", "name"), Column(), title=self.name, lang=lang)
-        for key, value in facts.items():
-            if value:
-                table.add(say(f"models.{key}", lang), value)
+        for key, fact in self.facts(lang).items():
+            table.add(say(f"models.{key}", lang), fact)
         return Sheet(table, *self.says(lang))
 
     def __rich__(self) -> Sheet:

@@ -28,4 +28,5 @@ def licences(source: Choice) -> dict[str, str]:
     """The licence of each set that a source reads, by name; "" where nobody has told us."""
     if source.kind != "catalogue":
         return {source.kind: BUILT_IN.get(source.kind, "")}
-    return {name: DATASETS[name].licence if name in DATASETS else "" for name in catalogue_names(source)}
+    sets = {name: DATASETS[name].licence if name in DATASETS else "" for name in catalogue_names(source)}
+    return sets | ({"grammar": OURS} if source.options.get("grammar") else {})

@@ -163,6 +163,7 @@ def _card(
         metric=metric,
         score=_main(after, metric),
         score_before=_main(before, metric),
+        groups=_groups(after, metric),
         beside=_beside(after, metric),
         sha256=sha256(file),
     )
@@ -180,7 +181,18 @@ def _command(run: Run) -> str:
 
 def _main(found: Evaluation[Any] | None, metric: str) -> float | None:
     """The number by which the task is judged, of the whole split; a share may come with its interval."""
-    value = None if found is None else found.total.to_json().get(metric)
+    return None if found is None else _number(found.total.to_json(), metric)
+
+
+def _groups(found: Evaluation[Any] | None, metric: str) -> dict[str, float]:
+    """The same number of every group of the split; nothing where there is only one."""
+    every = {} if found is None or len(found.groups) < 2 else found.groups
+    numbers = {name: _number(each.to_json(), metric) for name, each in every.items()}
+    return {name: number for name, number in numbers.items() if number is not None}
+
+
+def _number(scores: Mapping[str, Any], metric: str) -> float | None:
+    value = scores.get(metric)
     value = value.get("value") if isinstance(value, Mapping) else value
     return float(value) if isinstance(value, int | float) else None
 

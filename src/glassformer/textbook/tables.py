@@ -28,6 +28,9 @@ _MARKED = re.compile(
     r"(?P<head><!-- (?P<what>verdicts|meanings|models|cards) -->\n)(?:.*?)(?P<end><!-- end -->)", re.DOTALL
 )
 
+IN_DOCUMENTS = ("score", "score_before", "groups", "beside", "data", "command", "parameters", "sha256")  # of a card
+TYPED = ("command", "sha256")  # facts that are copied letter by letter
+
 
 def verdicts(lang: str) -> str:
     """Every claim, its verdict, what was measured, and the command that measures it again."""
@@ -60,16 +63,9 @@ def model_cards(lang: str) -> str:
 
 
 def _model(card: ModelCard, lang: str) -> str:
-    facts = {
-        "score": say("models.on", lang, score=card.scored(card.score, lang), split=card.split),
-        "score_before": card.scored(card.score_before, lang),
-        "beside": ", ".join(f"{name} {value:.4g}" for name, value in card.beside.items()),
-        "data": ", ".join(f"{name} ({licence})" for name, licence in card.data.items()),
-        "command": f"`{card.command}`",
-        "parameters": f"{card.parameters:,}",
-        "sha256": f"`{card.sha256}`",
-    }
-    lines = [f"- {say(f'models.{key}', lang)}: {fact}\n" for key, fact in facts.items() if fact]
+    facts = card.facts(lang)
+    told = {key: f"`{facts[key]}`" if key in TYPED else facts[key] for key in IN_DOCUMENTS if key in facts}
+    lines = [f"- {say(f'models.{key}', lang)}: {fact}\n" for key, fact in told.items()]
     return f"### {card.name}\n\n{' '.join(card.says(lang))}\n\n{''.join(lines)}\n"
 
 
