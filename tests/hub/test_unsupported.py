@@ -110,7 +110,7 @@ def test_quantised_weights_are_called_so(tmp_path: Path) -> None:
 
 def test_a_name_that_could_be_a_folder_of_ours_is_no_name_of_the_hub(tmp_path: Path) -> None:
     (tmp_path / "runs").mkdir()
-    for name in (tmp_path / "runs" / "ko-en", tmp_path, "ko-en", "a/b/c"):
+    for name in (tmp_path / "runs" / "ko-en", tmp_path, "mine", "a/b/c"):
         with pytest.raises(FileError, match=r"is not a run: it has no config\.toml"):
             gf.load(name)
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import glassformer as gf
+from glassformer.data.catalogue import DATASETS
 from glassformer.errors import ConfigError
 from glassformer.loading import trained_folders
 from glassformer.runs import Run
@@ -14,6 +15,7 @@ from glassformer.runs.weights import WEIGHTS_FILE, choose_weights
 from glassformer.sharing.card import SAYS
 from glassformer.words import LANGUAGES, sentences
 from packaged import package
+from shared_data import need
 
 MOST, MOST_TOGETHER = 6_000_000, 25_000_000  # bytes
 NAMES = list(trained_folders())
@@ -75,8 +77,11 @@ def test_the_words_are_about_models_that_are_there(lang: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_it_scores_what_its_card_says_and_nothing_is_written(name: str) -> None:
+def test_it_scores_what_its_card_says_and_nothing_is_written(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     card, folder = gf.trained_models()[name], trained_folders()[name]
+    for source in card.data:
+        if source in DATASETS:
+            need(monkeypatch, source)
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
     found = gf.evaluate(name, card.split)
     assert found.readings == 0 and "evaluations.jsonl" not in repr(found)

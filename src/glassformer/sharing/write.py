@@ -185,9 +185,9 @@ def _main(found: Evaluation[Any] | None, metric: str) -> float | None:
 
 
 def _groups(found: Evaluation[Any] | None, metric: str) -> dict[str, float]:
-    """The same number of every group of the split; nothing where there is only one."""
-    every = {} if found is None or len(found.groups) < 2 else found.groups
-    numbers = {name: _number(each.to_json(), metric) for name, each in every.items()}
+    """The same number of every group of the split; none where there is but one; a digit has only its share."""
+    every = {} if found is None or len(found.groups) < 2 else found.to_json()["groups"]
+    numbers = {name: _number(each if metric in each else {metric: each}, metric) for name, each in every.items()}
     return {name: number for name, number in numbers.items() if number is not None}
 
 
