@@ -17,7 +17,8 @@ setup: .venv/ready  ## the virtual environment with everything installed
 pretrained: setup  ## a BERT that others have trained, for one of the tests: the files of a package, without what it needs
 	$(BIN)/pip show --quiet rxnfp 2>/dev/null || $(BIN)/pip install --quiet --no-deps rxnfp==0.1.0
 
-demo: setup  ## count a model by hand, build an encoder, follow a sentence; then train a translator and use it
+demo: setup  ## a trained translator answers; count a model by hand, build an encoder, follow a sentence; then train a translator and use it
+	$(BIN)/glassformer translate ko-en "나는 학교에 간다" "고양이가 쥐를 잡았다" "쥐가 고양이를 잡았다"
 	$(BIN)/glassformer count mini-classifier --layers 1
 	$(BIN)/python examples/encoder.py
 	$(BIN)/glassformer trace paper-base "나는 학교에 간다"
