@@ -5,7 +5,7 @@ BIN := .venv/bin
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: setup pretrained demo browser test test-fast fuzz check format bench tables report docs clean
+.PHONY: setup pretrained demo browser test test-fast fuzz check format bench tables report explore docs clean
 
 setup: .venv/ready  ## the virtual environment with everything installed
 
@@ -64,6 +64,9 @@ bench: setup  ## measure on this machine; the recorded results stay as they are
 
 report: setup  ## the textbook as web pages and Markdown, in report/
 	$(BIN)/glassformer report --out report
+
+explore: setup  ## the web explorer, in the browser
+	$(BIN)/glassformer explore
 
 tables: setup  ## render the tables of README and docs, and the notebooks, from the recorded results
 	$(BIN)/python -m glassformer.textbook.tables

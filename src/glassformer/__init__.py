@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from glassformer.api import count as count
     from glassformer.api import count_box as count_box
     from glassformer.api import evaluate as evaluate
+    from glassformer.api import explore as explore
     from glassformer.api import forecast as forecast
     from glassformer.api import plan as plan
     from glassformer.api import presets as presets
@@ -140,6 +141,7 @@ _HOME = {
     "edit": "trace.edit",
     "embed": "verbs",
     "evaluate": "api",
+    "explore": "api",
     "fill": "verbs",
     "generate": "verbs",
     "forecast": "api",

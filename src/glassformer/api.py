@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import nn
@@ -43,6 +43,9 @@ from glassformer.training.events import Event
 from glassformer.training.forecast_picture import check_forecast_picture, draw_forecast
 from glassformer.training.watch import NotShown, train_watched
 from glassformer.verbs import device_of, dtype_of, load
+
+if TYPE_CHECKING:
+    from glassformer.explorer.serve import Running
 
 
 def count(model: Model, *, layers: int | None = None, run: Pass | None = None, **keys: Any) -> Ledger:
@@ -173,6 +176,16 @@ def evaluate(
     loaded = given if isinstance(given, Loaded) else load(given)
     search = search_for(loaded, beam=beam, length_penalty=length_penalty, length_norm=length_norm, stop=stop)
     return evaluate_run(loaded, split, search, forensics=forensics)
+
+
+def explore(*models: str | Path, port: int | None = None, browser: bool = True) -> Running:
+    """The web explorer in the background, with these models and those of the package; `.url` is its address.
+
+    `gf.explore("runs/demo")` opens the browser; `.stop()` ends it.
+    """
+    from glassformer.explorer.serve import start  # here: the server is needed by nobody else
+
+    return start(models, port=port, browser=browser)
 
 
 def compare(

@@ -23,6 +23,7 @@ from glassformer.cli import (
     doctor,
     embed,
     evaluate,
+    explore,
     export,
     fill,
     forecast,
@@ -137,7 +138,7 @@ def glassformer(
 
 # The groups of --help, in the order of a first day: look, train, use, check, learn, exchange.
 GROUPS: dict[str, dict[str, ModuleType]] = {
-    "look": {"count": count, "plan": plan, "presets": presets, "trace": trace},
+    "look": {"count": count, "plan": plan, "presets": presets, "trace": trace, "explore": explore},
     "train": {"recipes": recipes, "train": train, "sweep": sweep, "data": data},
     "use": {
         "models": models,

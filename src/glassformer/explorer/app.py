@@ -1,0 +1,169 @@
+"""The routes of the explorer: each handler reads a request, calls one function of the library and shows the result.
+
+Handlers are plain functions, so that Starlette runs them in threads and torch does not hold up other requests.
+"""
+
+from __future__ import annotations
+
+import json
+import mimetypes
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from glassformer.errors import FileError, GlassformerError, InputError
+from glassformer.explorer import fields
+from glassformer.explorer.fields import Fields
+from glassformer.explorer.guard import Guard, asked_language, fault
+from glassformer.explorer.passes import KEYS, run
+from glassformer.explorer.payload import payload
+from glassformer.explorer.pieces import pieces_of, spelled
+from glassformer.explorer.shelf import Busy, Offered, Shelf
+from glassformer.explorer.sizes import describe
+from glassformer.loading import Loaded
+from glassformer.runs.weights import AUTO
+from glassformer.words import LANGUAGES, sentences
+
+HERE = Path(__file__).parent
+STATIC = HERE / "static"
+SPOKEN = ("explorer.", "explorer_faults.", "trace.steps.", "families.")  # the words that the page needs
+BYTES = "application/octet-stream"
+for ending, kind in {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}.items():
+    mimetypes.add_type(kind, ending)  # a registry may say text/plain, which browsers refuse
+
+
+class Explorer:
+    """The handlers, which share the shelf."""
+
+    def __init__(self, shelf: Shelf) -> None:
+        self.shelf = shelf
+
+    # --- the page ---
+
+    def page(self, request: Request) -> Response:
+        return FileResponse(STATIC / "index.html", media_type="text/html; charset=utf-8")
+
+    def health(self, request: Request) -> Response:
+        return JSONResponse({"status": "ok"})
+
+    def openapi(self, request: Request) -> Response:
+        return FileResponse(HERE / "openapi.json", media_type="application/json")
+
+    def words(self, request: Request) -> Response:
+        lang = request.path_params["lang"]
+        if lang not in LANGUAGES:
+            raise HTTPException(404)
+        return JSONResponse({key: text for key, text in sentences(lang).items() if key.startswith(SPOKEN)})
+
+    # --- models ---
+
+    def models(self, request: Request) -> Response:
+        return JSONResponse({"models": [*self._models(asked_language(request.scope))]})
+
+    def _models(self, lang: str) -> Iterator[dict[str, Any]]:
+        """All that can be opened; one that cannot says why in `error`, and the others are still there."""
+        for offered in self.shelf:
+            try:
+                with offered.use() as loaded:
+                    yield describe(offered, loaded)
+            except GlassformerError as error:
+                yield {"name": offered.name, "error": error.in_language(lang)}
+
+    def tokenize(self, request: Request) -> Response:
+        body = _body(request, ("model", "text", "side"))
+        text, target = fields.text(body, "text"), body.get("side") == "target"
+        with self._use(body) as (_, loaded):
+            tokenizer = loaded.vocabularies.target if target else loaded.tokenizer
+            composed = spelled(loaded, text)
+            ids = tokenizer.encode(composed)
+            pieces = pieces_of(tokenizer, ids, composed, range(len(ids)))
+            unseen = [] if target else loaded.unseen([text])[0]
+        return JSONResponse({"text": composed, "pieces": [one.to_json() for one in pieces], "unseen": unseen})
+
+    # --- passes ---
+
+    def trace(self, request: Request) -> Response:
+        body = _body(request, KEYS)
+        with self._use(body) as (offered, loaded):
+            one = run(loaded, body)
+            return Response(payload(one, offered.name), media_type=BYTES)
+
+    # --- the models of a request ---
+
+    def _use(self, body: Fields) -> Any:
+        return using(self.shelf, body)
+
+
+class using:  # noqa: N801  (a context manager that reads like a word)
+    """The model that a request names, and its checkpoint; for this request alone."""
+
+    def __init__(self, shelf: Shelf, body: Fields) -> None:
+        self.offered = shelf.find(fields.text(body, "model"))
+        given = body.get("checkpoint")
+        self.using = self.offered.use(AUTO if given in (None, "") else str(given))
+
+    def __enter__(self) -> tuple[Offered, Loaded]:
+        return self.offered, self.using.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        self.using.__exit__(*error)
+
+
+def _body(request: Request, known: tuple[str, ...]) -> Fields:
+    body: Fields = request.state.json
+    fields.known_keys(body, known)
+    return body
+
+
+# --- errors ---
+
+
+def refuse(request: Request, error: Exception) -> Response:
+    """One line in the language of the request; never a traceback."""
+    lang = asked_language(request.scope)
+    match error:
+        case Busy():
+            return fault("busy", 503, lang)
+        case FileError():
+            return fault("file", 404, lang, error.in_language(lang))
+        case InputError(key="explorer_no_such_model"):
+            return fault("no_model", 404, lang, error.in_language(lang))
+        case GlassformerError():
+            return fault("input", 422, lang, error.in_language(lang))
+        case HTTPException():
+            return fault("not_found" if error.status_code == 404 else "method", error.status_code, lang)
+    return fault("internal", 500, lang)
+
+
+def make_app(shelf: Shelf) -> Starlette:
+    """The whole server; `Guard` stands before every route."""
+    one = Explorer(shelf)
+    routes = [
+        Route("/", one.page),
+        Route("/healthz", one.health),
+        Route("/openapi.json", one.openapi),
+        Route("/api/words/{lang}", one.words),
+        Route("/api/models", one.models),
+        Route("/api/tokenize", one.tokenize, methods=["POST"]),
+        Route("/api/trace", one.trace, methods=["POST"]),
+        Mount("/static", StaticFiles(directory=STATIC)),
+    ]
+    errors: dict[Any, Callable[[Request, Exception], Response]] = dict.fromkeys(
+        (Busy, GlassformerError, HTTPException, Exception), refuse
+    )
+    return Starlette(routes=routes, middleware=[Middleware(Guard)], exception_handlers=errors)
+
+
+def lines(records: Iterator[dict[str, Any]]) -> StreamingResponse:
+    """Records as NDJSON, one to a line, sent as they come."""
+    return StreamingResponse(
+        (json.dumps(record, ensure_ascii=False) + "\n" for record in records), media_type="application/x-ndjson"
+    )

@@ -1,0 +1,47 @@
+"""How a translator of the page searches: the limits of its everyday verb, and the greedy translation as ids."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from glassformer.decoding import Limits, greedy
+from glassformer.decoding.step import evaluating
+from glassformer.layers.position import table_size
+from glassformer.loading import Loaded
+from glassformer.models.encoder_decoder import EncoderDecoder
+from glassformer.tasks.output_ids import forbidden_ids
+from glassformer.tasks.search import search_for
+from glassformer.tasks.translation.translate import as_trained
+from glassformer.text.tokenizer import Specials
+
+
+def translation_limits(loaded: Loaded) -> Limits:
+    """What a translation may be: the same as in `glassformer translate`."""
+    assert isinstance(loaded.model, EncoderDecoder)
+    search = as_trained(search_for(loaded, beam=1), loaded.config)
+    specials, places = loaded.vocabularies.target.specials, table_size(loaded.model.decoder.positions)
+    ends = search.ends or (specials.need("eos"),)
+    longest = search.max_len if search.max_len is None or places is None else min(search.max_len, places)
+    return Limits(
+        eos=ends,
+        bos=specials.need(search.start),
+        max_len=longest,
+        min_len=search.min_len,
+        forbidden={*forbidden_ids(specials, search.forbidden, search.ends), *search.suppressed} - set(ends),
+        first=_one(specials, search.first),
+        last=_one(specials, search.last),
+    )
+
+
+def greedy_target(loaded: Loaded, source: Sequence[int]) -> list[int]:
+    """The ids of the greedy translation of a framed source, without beginning and end."""
+    given = torch.tensor([list(source)], device=loaded.device)  # 1 s
+    with evaluating(loaded.model):
+        ((best, *_),) = greedy(loaded.model, given, None, limits=translation_limits(loaded))
+    return best.tokens
+
+
+def _one(specials: Specials, role: str) -> int | None:
+    return None if role == "none" else specials.need(role)

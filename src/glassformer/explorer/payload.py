@@ -1,0 +1,65 @@
+"""A pass as bytes: one safetensors file, maps in float16, vectors in float32, masks apart, the rest as JSON in it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import torch
+from safetensors.torch import save
+from torch import Tensor
+
+from glassformer.explorer.passes import Pass, masks
+from glassformer.explorer.sizes import sizes_of
+
+SCHEMA = 1
+MAPS = ("scores", "weights")
+
+
+def payload(one: Pass, model: str) -> bytes:
+    """The file; `__metadata__.trace` says what is in it."""
+    tensors = {name: _sent(name, _raw(one, name, x)) for name, x in one.trace.tensors.items()}
+    tensors |= {name: allowed.to(torch.uint8).contiguous() for name, allowed in masks(one)}
+    tensors |= {name: x.float().contiguous() for name, x in one.given.tensors.items()}
+    return save(tensors, metadata={"trace": json.dumps(about(one, model), ensure_ascii=False)})
+
+
+def about(one: Pass, model: str) -> dict[str, Any]:
+    """Everything about a pass that is no tensor."""
+    given, config = one.given, one.loaded.config
+    sides = {"source": given.source} | ({} if given.target is None else {"target": given.target})
+    return {
+        "schema": SCHEMA,
+        "model": model,
+        "checkpoint": one.loaded.checkpoint.name,
+        "task": one.loaded.task,
+        "family": config.model.family,
+        "sizes": sizes_of(config.model),
+        "tokens": {side: [piece.to_json() for piece in pieces] for side, pieces in sides.items()},
+        "input": dict(given.shown),
+        "steps": [step.to_json(_shape(one, step.name)) for step in one.steps],
+        "output": one.answer(),
+        "edits": [dict(each) for each in one.edits],
+        "notes": one.notes,
+    }
+
+
+def without_batch(x: Tensor) -> Tensor:
+    """A request is a batch of one, which the page need not know."""
+    return x[0] if x.dim() > 1 and x.shape[0] == 1 else x
+
+
+def _raw(one: Pass, name: str, x: Tensor) -> Tensor:
+    """Scores as they were before a cell was forbidden: what is hidden says the mask."""
+    return one.changes.raw.get(name, x)
+
+
+def _sent(name: str, x: Tensor) -> Tensor:
+    kind = torch.float16 if name.rpartition(".")[2] in MAPS else torch.float32
+    limits = torch.finfo(kind)
+    return without_batch(x).detach().cpu().clamp(limits.min, limits.max).to(kind).contiguous().clone()
+
+
+def _shape(one: Pass, name: str) -> list[int] | None:
+    found = one.trace.tensors.get(name)
+    return None if found is None else list(without_batch(found).shape)

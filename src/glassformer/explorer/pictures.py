@@ -1,0 +1,171 @@
+"""Images of a request: pixels drawn in the page or an example, as patches; canvases for object queries and prompts."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from glassformer.config.values import size as whole
+from glassformer.config.values import wrong_type
+from glassformer.data.canvases import DARKEST, CanvasPlan
+from glassformer.data.picture import statistic
+from glassformer.data.pictures import WHITE, read_digits
+from glassformer.data.prompts import WORDS, PointPrompt
+from glassformer.errors import ConfigError, GlassformerError, InputError, choose, shown
+from glassformer.explorer import fields
+from glassformer.explorer.fields import Fields
+from glassformer.explorer.given import Given
+from glassformer.explorer.pieces import Piece, plain_pieces
+from glassformer.loading import Loaded
+from glassformer.tasks.prompted_objects.task import asked_canvases
+
+EXAMPLES = 12
+LARGEST = 512  # pixels of a side that a request may send
+
+
+def read_image(loaded: Loaded, given: Fields) -> Given:
+    """Pixels for a classifier of images: x = (pixel − mean) / std, channel by channel."""
+    fields.known_keys(given, ("pixels", "example"))
+    pixels = _pixels(loaded, given)  # c size size
+    options, task = loaded.config.model.input.options, loaded.config.task.options
+    mean, std = (statistic(key, task.get(key), int(options.get("channels", 3))) for key in ("mean", "std"))
+    seen = ((pixels - mean) / std)[None].to(loaded.device, loaded.dtype)  # 1 c size size
+    return Given((seen,), _patches(loaded), shown=_grid(loaded), tensors={"input.pixels": pixels})
+
+
+def read_canvas(loaded: Loaded, given: Fields) -> Given:
+    """Pixels for object queries, which are the target side."""
+    fields.known_keys(given, ("pixels", "example"))
+    pixels = _pixels(loaded, given)
+    queries = plain_pieces([f"q{i}" for i in range(loaded.config.model.queries)])
+    seen = pixels[None].to(loaded.device, loaded.dtype)  # 1 1 size size
+    return Given((seen,), _patches(loaded), queries, shown=_grid(loaded), tensors={"input.pixels": pixels})
+
+
+def read_prompted(loaded: Loaded, given: Fields) -> Given:
+    """Pixels and a prompt: {"point": [x, y]} or {"word": "three"}."""
+    fields.known_keys(given, ("pixels", "example", "prompt"))
+    pixels = _pixels(loaded, given)
+    side = int(loaded.config.model.input.options["size"])
+    prompt = given.get("prompt")
+    asked = fields.table("prompt", _first_prompt(loaded, given) if prompt is None else prompt)
+    tokens, names = _prompt(asked, side)
+    seen = pixels[None].to(loaded.device, loaded.dtype)  # 1 1 size size
+    target = [Piece(name, token) for name, token in zip(names, tokens, strict=True)]
+    return Given(
+        (seen, torch.tensor([tokens], device=loaded.device)),
+        _patches(loaded),
+        target,
+        shown=_grid(loaded) | {"prompt": dict(asked), "words": list(WORDS)},
+        tensors={"input.pixels": pixels},
+    )
+
+
+def example_images(loaded: Loaded) -> list[Tensor]:
+    """Some images like those the model was trained on, c size size in 0 … 1; none if they cannot be had here."""
+    try:
+        return _examples(loaded)
+    except GlassformerError:  # a package is missing, or the images were files of one's own
+        return []
+
+
+def _examples(loaded: Loaded) -> list[Tensor]:
+    config = loaded.config
+    if loaded.task == "prompted_objects":
+        images = _canvases(asked_canvases, loaded)
+    elif loaded.task == "object_queries":
+        images = _canvases(lambda config, split: CanvasPlan.of(config.data).examples(split), loaded)
+    elif config.data.source.kind == "digits":
+        options = config.model.input.options
+        found = read_digits().fitted(int(options["size"]), int(options.get("channels", 3)), resize=True)
+        images = [torch.from_numpy(found.pixels[-1 - i].astype(np.float32)) / WHITE for i in range(EXAMPLES)]
+    else:
+        return []
+    return images
+
+
+def _canvases(examples: object, loaded: Loaded) -> list[Tensor]:
+    fields_of = examples(loaded.config, "test").fields["image"]  # type: ignore[operator]
+    return [torch.from_numpy(image)[None].float() / DARKEST for image in fields_of[:EXAMPLES]]
+
+
+def _first_prompt(loaded: Loaded, given: Fields) -> Fields:
+    """Where nothing is asked: about the middle of the canvas."""
+    side = int(loaded.config.model.input.options["size"])
+    return {"point": [side // 2, side // 2]}
+
+
+def _prompt(asked: Fields, side: int) -> tuple[tuple[int, int], list[str]]:
+    fields.known_keys(asked, ("point", "word"))
+    if "word" in asked:
+        name = choose("prompt.word", fields.text(asked, "word"), {word: word for word in WORDS})
+        find = 2 * side
+        return (find, find + 1 + WORDS.index(name)), ["find", name]
+    point = fields.numbers("prompt.point", asked.get("point"), 2)
+    if len(point) != 2:
+        raise wrong_type("prompt.point", asked.get("point"), "list")
+    x, y = (whole("prompt.point", int(each), 0, side - 1) for each in point)
+    return (x, side + y), [f"x={x}", f"y={y}", PointPrompt(side).read((x, side + y))][:2]
+
+
+def _pixels(loaded: Loaded, given: Fields) -> Tensor:
+    """c size size in 0 … 1, from an example or from rows of numbers: h w, or c h w; another size is resized."""
+    options = loaded.config.model.input.options
+    side, channels = int(options["size"]), int(options.get("channels", 3))
+    if given.get("pixels") is None:
+        images = example_images(loaded)
+        place = fields.whole(given, "example") or 0
+        if not images:
+            return torch.zeros(channels, side, side)
+        if place >= len(images):
+            raise InputError("explorer_index", key="example", value=place, last=len(images) - 1)
+        return images[place]
+    pixels = _as_tensor(given["pixels"])
+    if pixels.shape[0] not in (1, channels):
+        raise InputError("explorer_pixels", shape=tuple(pixels.shape), channels=channels, size=side)
+    pixels = pixels.expand(channels, -1, -1)
+    if pixels.shape[1:] != (side, side):
+        pixels = F.interpolate(pixels[None], (side, side), mode="bilinear", antialias=True)[0]
+    return pixels.clamp(0, 1).contiguous()
+
+
+def _as_tensor(value: object) -> Tensor:
+    """Rows of numbers as c h w."""
+    try:
+        found = torch.tensor(value, dtype=torch.float32)
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+        raise ConfigError("wrong_type", key="pixels", value=shown(value), expected="[[0…1]]") from error
+    found = found[None] if found.dim() == 2 else found
+    fits = found.dim() == 3 and min(found.shape) > 0 and max(found.shape) <= LARGEST
+    if not fits or not bool(found.isfinite().all()):
+        raise InputError("explorer_image", shape=tuple(found.shape), largest=LARGEST)
+    return found
+
+
+def _grid(loaded: Loaded) -> dict[str, object]:
+    options = loaded.config.model.input.options
+    side, patch = int(options["size"]), int(options["patch"])
+    return {
+        "size": side,
+        "patch": patch,
+        "channels": int(options.get("channels", 3)),
+        "grid": [side // patch, side // patch],
+        "class_tokens": int(options.get("class_tokens", 1)),
+    }
+
+
+def _patches(loaded: Loaded) -> list[Piece]:
+    """The class tokens, then the patches row by row."""
+    options = loaded.config.model.input.options
+    rows, classes = int(options["size"]) // int(options["patch"]), int(options.get("class_tokens", 1))
+    names = [f"({row}, {column})" for row in range(rows) for column in range(rows)]
+    return plain_pieces([*("[CLS]" for _ in range(classes)), *names])
+
+
+@lru_cache(maxsize=1)
+def prompt_words() -> list[str]:
+    return list(WORDS)
