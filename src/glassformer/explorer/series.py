@@ -76,7 +76,7 @@ def _example(loaded: Loaded, place: int) -> Channel:
     return found[place]
 
 
-def _channel(name: str, values: Numbers) -> Channel
+def _channel(name: str, values: Numbers) -> Channel:
     """Values without dates: one a day, from the first of January 2000."""
     moments = np.datetime64("2000-01-01", "s") + np.arange(len(values)) * np.timedelta64(86_400, "s")
     return Channel(name, moments, values)
