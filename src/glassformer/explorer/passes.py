@@ -91,7 +91,7 @@ def noted() -> Iterator[list[str]]:
 
 
 def masks(one: Pass) -> Iterator[tuple[str, Tensor]]:
-    """Which cells of each recorded map may be looked at: t s, or h t s where one was forbidden; only where a mask is."""
+    """Which cells of each recorded map may be looked at: t s, or h t s where one was forbidden; for masked maps."""
     model: Any = one.loaded.model
     for name, x in one.trace.tensors.items():
         path, _, tap = name.rpartition(".")

@@ -44,9 +44,9 @@ def about(one: Pass, model: str) -> dict[str, Any]:
     }
 
 
-def without_batch(x: Tensor) -> Tensor:
-    """A request is a batch of one, which the page need not know."""
-    return x[0] if x.dim() > 1 and x.shape[0] == 1 else x
+def without_batch(name: str, x: Tensor) -> Tensor:
+    """A request is a batch of one, which the page need not know; a table of positions has no batch."""
+    return x if name.partition("#")[0].endswith(".encoding") and x.dim() == 2 else x[0]
 
 
 def _raw(one: Pass, name: str, x: Tensor) -> Tensor:
@@ -57,9 +57,9 @@ def _raw(one: Pass, name: str, x: Tensor) -> Tensor:
 def _sent(name: str, x: Tensor) -> Tensor:
     kind = torch.float16 if name.rpartition(".")[2] in MAPS else torch.float32
     limits = torch.finfo(kind)
-    return without_batch(x).detach().cpu().clamp(limits.min, limits.max).to(kind).contiguous().clone()
+    return without_batch(name, x).detach().cpu().clamp(limits.min, limits.max).to(kind).contiguous().clone()
 
 
 def _shape(one: Pass, name: str) -> list[int] | None:
     found = one.trace.tensors.get(name)
-    return None if found is None else list(without_batch(found).shape)
+    return None if found is None else list(without_batch(name, found).shape)

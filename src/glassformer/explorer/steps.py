@@ -15,14 +15,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-import glassformer
 from glassformer.explorer.given import Given
 from glassformer.tap import tap
 from glassformer.trace.labels import Label, labels
 from glassformer.trace.steps import Steps, stepping
 from glassformer.trace.watch import NamedObserver, watching
 
-HOME = Path(glassformer.__file__).parent
+HOME = Path(__file__).parents[1]
 ENOUGH = 12  # tokens: a kernel for very short texts computes up to 8 by another formula
 
 

@@ -1,0 +1,90 @@
+// Zoom 5: one number: the formula that made it, filled in with its real operands, and the line of source.
+
+import { h, put } from "../dom.js";
+import { ask } from "../engine.js";
+import { readPlace } from "../place.js";
+import { tensorName } from "../plan.js";
+import { hasHeads, matrix, ofHead } from "../safetensors.js";
+import { lang, number, say } from "../words.js";
+
+/**
+ * @typedef {{label: string, name?: string, index?: number[], value: number}} Term
+ * @typedef {{value: number, formula: string, filled: string, terms: Term[], result: number,
+ *   source: {file: string, line: number} | null, further: {name: string, index: number[]}[]}} Why
+ */
+
+/**
+ * @param {import("../signal.js").Owner} owner
+ * @param {import("../app.js").App} app
+ * @param {import("../engine.js").About} about
+ * @returns {HTMLElement}
+ */
+export function openNumber(owner, app, about) {
+  const place = app.place.value;
+  const [row, column] = app.cell.value ?? [0, 0];
+  const name = tensorName(place);
+  const step = about.steps.find((one) => one.name === name);
+  const tensor = app.tensor(name);
+  const body = h("div", { class: "one-number" });
+  if (!tensor) return body;
+  const head = place.head ?? app.head.value;
+  const found = hasHeads(name) ? ofHead(tensor, head, Number(about.sizes["n_heads"])) : matrix(tensor);
+  const value = found.data[row * found.columns + column] ?? NaN;
+  const index = hasHeads(name) ? [head, row, column] : tensor.shape.length > 1 ? [row, column] : [column];
+  put(
+    body,
+    h("p", { class: "eyebrow" }, h("code", {}, `${name}[${index.join(", ")}]`)),
+    h("p", { class: "big-number", "data-value": String(value) }, number(value, 4)),
+    step && h("p", { class: "says" }, say(`trace.steps.${step.says}`, { head: head + 1, layer: (place.layer ?? 0) + 1 })),
+    step && h("p", {}, h("code", { class: "formula large" }, step.formula)),
+  );
+  const reasons = h("div", { class: "reasons", "aria-live": "polite" });
+  put(body, reasons);
+  const ended = new AbortController();
+  owner.own(() => ended.abort());
+  const question = app.run.peek()?.question;
+  ask("/api/why", { method: "POST", body: { ...question, name, index }, signal: ended.signal, lang: lang.peek() })
+    .then((answer) => answer.json())
+    .then((/** @type {Why} */ why) => reasons.replaceChildren(...explain(app, why)))
+    .catch((error) => {
+      if (!ended.signal.aborted) reasons.replaceChildren(h("p", { class: "quiet" }, error.message));
+    });
+  return body;
+}
+
+/**
+ * @param {import("../app.js").App} app
+ * @param {Why} why
+ */
+function explain(app, why) {
+  const most = Math.max(1e-9, ...why.terms.map((term) => Math.abs(term.value)));
+  return [
+    why.filled ? h("p", { class: "filled" }, h("code", {}, why.filled)) : "",
+    h(
+      "ul",
+      { class: "terms" },
+      why.terms.map((term) => {
+        const where = term.name && term.index ? placeOfNumber(term.name, term.index) : null;
+        const shown = [
+          h("span", { class: "term-label" }, term.label),
+          h("span", { class: `term-bar ${term.value < 0 ? "minus" : "plus"}`, style: { "--part": Math.abs(term.value) / most } }),
+          h("span", { class: "term-value" }, number(term.value, 4)),
+        ];
+        return h("li", {}, where ? h("button", { type: "button", onclick: () => app.go(where.place, { zoom: 5, cell: where.cell }) }, shown) : h("div", {}, shown));
+      }),
+    ),
+    why.source ? h("p", { class: "quiet" }, h("code", {}, `${why.source.file}:${why.source.line}`)) : "",
+  ].filter((part) => part !== "");
+}
+
+/**
+ * Where a number stands in the figure.
+ * @param {string} name
+ * @param {number[]} index
+ * @returns {{place: import("../place.js").Place, cell: [number, number]} | null}
+ */
+export function placeOfNumber(name, index) {
+  const place = readPlace(name.replace(".blocks.", "."));
+  const [column, row = 0, head = 0] = [...index].reverse();
+  return column === undefined ? null : { place: { ...place, head: hasHeads(name) ? head : null }, cell: [row, column] };
+}

@@ -1,0 +1,119 @@
+// The input: a text and Enter, or an example of an image or a series. Enter while a syllable is being composed does nothing.
+
+import { h, put } from "./dom.js";
+import { saidBy } from "./figure/model.js";
+import { say } from "./words.js";
+
+/** @typedef {import("./app.js").App} App */
+
+/**
+ * @param {import("./signal.js").Owner} owner
+ * @param {App} app
+ * @returns {HTMLElement}
+ */
+export function makeInput(owner, app) {
+  const box = /** @type {HTMLInputElement} */ (h("input", { type: "text", id: "text", autocomplete: "off", spellcheck: "false", maxlength: "2000" }));
+  const go = h("button", { type: "submit", class: "go", id: "go" });
+  const form = h("form", { class: "ask" }, box, go);
+  const examples = h("div", { class: "examples", role: "group" });
+  const answer = h("p", { class: "answer", role: "status", id: "answer" });
+  const error = h("p", { class: "error", role: "alert", hidden: true });
+  const panel = h("section", { class: "input" }, form, examples, answer, error);
+
+  const start = () => {
+    app.field("text").value = box.value;
+    app.field("target").value = "";
+    app.submit();
+  };
+  owner.listen(form, "submit", (event) => {
+    event.preventDefault();
+    start();
+  });
+  // a form submits on Enter by itself; while a syllable is being composed it must not
+  owner.listen(box, "keydown", (/** @type {KeyboardEvent} */ event) => {
+    if (event.key === "Enter" && (event.isComposing || event.keyCode === 229)) event.preventDefault();
+  });
+
+  let shown = "";
+  owner.effect(() => {
+    const model = app.model.value;
+    if (!model) return;
+    const key = `${model.name} ${app.checkpoint.value}`;
+    if (key !== shown) {
+      shown = key;
+      const first = model.examples[0];
+      if (model.input === "tokens" && !app.field("text").peek()) app.field("text").value = String(first?.text ?? "");
+      queueMicrotask(() => app.submit());
+    }
+  });
+  owner.effect(() => {
+    const text = app.field("text").value;
+    if (text !== box.value) box.value = text;
+  });
+  owner.listen(window, "popstate", () => app.submit());
+  owner.effect(() => {
+    const words = app.model.value?.input === "tokens";
+    form.hidden = !words;
+    panel.setAttribute("aria-label", say("explorer.input"));
+    box.setAttribute("aria-label", say("explorer.input"));
+    box.placeholder = say("explorer.placeholder");
+    box.lang = app.model.value?.source_language ?? "";
+    go.textContent = say("explorer.run");
+    examples.setAttribute("aria-label", say("explorer.examples"));
+    examples.replaceChildren(...chips(app, start, box));
+  });
+  owner.effect(() => {
+    panel.classList.toggle("busy", app.busy.value);
+    panel.setAttribute("aria-busy", String(app.busy.value));
+    error.hidden = !app.error.value;
+    error.textContent = app.error.value;
+  });
+  owner.effect(() => {
+    const about = app.run.value?.about;
+    answer.replaceChildren();
+    if (about) put(answer, ...result(about));
+  });
+  return panel;
+}
+
+/**
+ * @param {App} app
+ * @param {() => void} start
+ * @param {HTMLInputElement} box
+ */
+function chips(app, start, box) {
+  const model = app.model.value;
+  const chosen = Number(app.field("example").value) || 0;
+  return (model?.examples ?? []).map((example, at) => {
+    if (model?.input === "tokens") {
+      const text = String(example.text ?? "");
+      const write = () => {
+        box.value = text;
+        start();
+      };
+      return h("button", { type: "button", class: "example", onclick: write, lang: model.source_language ?? null }, text);
+    }
+    const pick = () => {
+      app.drawn.value = null;
+      app.field("example").value = at ? String(at) : "";
+      app.submit();
+    };
+    return h("button", { type: "button", class: "example", "aria-pressed": String(chosen === at), onclick: pick }, example.series || say("explorer.example", { number: at + 1 }));
+  });
+}
+
+/**
+ * What the model answered, in a line.
+ * @param {import("./engine.js").About} about
+ */
+function result(about) {
+  const { text, classes, numbers } = about.output;
+  if (typeof text === "string" && text) return [h("span", { class: "arrow", "aria-hidden": "true" }, "→"), h("strong", {}, text)];
+  const said = saidBy(about);
+  if (Array.isArray(classes) && said[0]) {
+    const best = [...classes].sort((a, b) => b.p - a.p)[0];
+    return [h("span", { class: "arrow", "aria-hidden": "true" }, "→"), h("strong", {}, said[0].piece), h("span", { class: "quiet" }, `${(best.p * 100).toFixed(1)}%`)];
+  }
+  if (Array.isArray(numbers)) return [h("span", { class: "arrow", "aria-hidden": "true" }, "→"), h("strong", {}, numbers.slice(0, 6).map((/** @type {number} */ one) => one.toFixed(2)).join("  ")), numbers.length > 6 && h("span", { class: "quiet" }, "…")];
+  return said.length ? [h("span", { class: "arrow", "aria-hidden": "true" }, "→"), h("strong", {}, said.at(-1)?.piece ?? "")] : [];
+}

@@ -1,0 +1,170 @@
+// All heads at a glance, layer by layer; one of them large, as lines or as a matrix. For a translation the encoder, the
+// decoder and the attention between them stand side by side.
+
+import { arcs } from "../arcs.js";
+import { h, put } from "../dom.js";
+import { tensorMap } from "../figure/box.js";
+import { drawHeat, PALETTES } from "../heat.js";
+import { placeOf, writePlace } from "../place.js";
+import { sideOf, tokensOf } from "../plan.js";
+import { matrix } from "../safetensors.js";
+import { signal } from "../signal.js";
+import { number, say } from "../words.js";
+
+/**
+ * @typedef {import("../app.js").App} App
+ * @typedef {import("../signal.js").Owner} Owner
+ * @typedef {{key: string, names: string[]}} Kind  the attentions of one sort: a name for each layer
+ */
+
+const shape = signal(localStorage.getItem("shape") === "matrix" ? "matrix" : "arcs");
+
+/**
+ * The attentions of a run: of the encoder, of the decoder, between them.
+ * @param {import("../engine.js").About} about
+ * @returns {Kind[]}
+ */
+function kindsOf(about) {
+  /** @type {Map<string, string[]>} */
+  const kinds = new Map();
+  for (const { name } of about.steps) {
+    if (!name.endsWith(".weights")) continue;
+    const { stack, box } = placeOf(name);
+    const key = box === "cross_attention" ? "cross" : stack;
+    const names = kinds.get(key) ?? [];
+    if (!names.includes(name)) kinds.set(key, [...names, name]);
+  }
+  return [...kinds].map(([key, names]) => ({ key, names }));
+}
+
+/**
+ * @param {Owner} owner
+ * @param {App} app
+ * @returns {HTMLElement}
+ */
+function make(owner, app) {
+  const grids = h("div", { class: "head-grids" });
+  const large = h("div", { class: "one-head" });
+  owner.effect((inner) => {
+    const run = app.run.value;
+    if (!run) return;
+    grids.replaceChildren(...kindsOf(run.about).map((kind) => grid(inner, app, kind)));
+  });
+  owner.effect((inner) => {
+    const run = app.run.value;
+    if (!run) return;
+    large.replaceChildren(oneHead(inner, app, run.about));
+  });
+  return h("div", { class: "heads-view" }, grids, large);
+}
+
+/**
+ * @param {Owner} owner
+ * @param {App} app
+ * @param {Kind} kind
+ */
+function grid(owner, app, { key, names }) {
+  const rows = h("div", { class: "head-grid" });
+  for (const name of names) {
+    const tensor = app.tensor(name);
+    const place = placeOf(name);
+    const heads = tensor?.shape.at(-3) ?? 0;
+    const cells = Array.from({ length: heads }, (_, head) => {
+      const at = writePlace({ ...place, tap: "", head });
+      const canvas = /** @type {HTMLCanvasElement} */ (h("canvas", { "data-map": name, "data-head": head }));
+      owner.effect(() => {
+        const palette = /** @type {import("../heat.js").Palette} */ (app.dark.value ? PALETTES["dark"] : PALETTES["light"]);
+        if (tensor) drawHeat(canvas, matrix(tensor, head), { most: 1, palette });
+      });
+      const label = `${say(`explorer.attention.${key}`)}, ${say("explorer.layer", { number: (place.layer ?? 0) + 1 })}, ${say("explorer.head", { number: head + 1 })}`;
+      const button = h("button", { type: "button", class: "head-cell", "data-at": at, "aria-label": label, title: label, onclick: () => app.go(at, { zoom: app.zoom.peek() }) }, canvas);
+      owner.effect(() => button.setAttribute("aria-pressed", String(chosen(app) === `${name} ${app.head.value}` && head === app.head.value)));
+      return button;
+    });
+    rows.append(h("div", { class: "head-row", role: "group", "aria-label": say("explorer.layer", { number: (place.layer ?? 0) + 1 }) }, h("span", { class: "head-layer", "aria-hidden": "true" }, String((place.layer ?? 0) + 1)), h("div", { class: "head-cells" }, cells)));
+  }
+  return h("section", { class: "head-kind" }, h("h3", {}, say(`explorer.attention.${key}`)), rows);
+}
+
+/**
+ * The attention that is looked at, "name head"; by default what says most: the attention between the stacks, else the first.
+ * @param {App} app
+ */
+function chosen(app) {
+  const about = app.run.value?.about;
+  if (!about) return "";
+  const kinds = kindsOf(about);
+  const place = app.place.value;
+  const all = kinds.flatMap(({ names }) => names);
+  const exact = all.find((name) => {
+    const own = placeOf(name);
+    return own.stack === place.stack && own.layer === place.layer && own.box === place.box;
+  });
+  const near = all.find((name) => placeOf(name).stack === place.stack && placeOf(name).layer === place.layer);
+  const first = kinds.find(({ key }) => key === "cross")?.names.at(-1) ?? all[0] ?? "";
+  return `${exact ?? near ?? first} ${app.head.value}`;
+}
+
+/**
+ * @param {Owner} owner
+ * @param {App} app
+ * @param {import("../engine.js").About} about
+ */
+function oneHead(owner, app, about) {
+  const [name = ""] = chosen(app).split(" ");
+  const head = app.head.value;
+  const tensor = app.tensor(name);
+  const panel = h("section", { class: "card" });
+  if (!tensor) return panel;
+  const place = placeOf(name);
+  const key = place.box === "cross_attention" ? "cross" : place.stack;
+  const found = matrix(tensor, head);
+  const [side, across] = [sideOf(about, name), sideOf(about, name, "columns")];
+  const pieces = (/** @type {"source" | "target"} */ which) => tokensOf(about, which).map(({ piece }) => piece);
+  const at = { ...place, tap: "weights", head };
+  const hot = signal(/** @type {{row: number | null, column: number | null}} */ ({ row: null, column: null }));
+  const weight = (/** @type {number} */ row, /** @type {number} */ column) => Number(found.data[row * found.columns + column] ?? 0);
+  const sentence = h("p", { class: "quiet sentence", "aria-live": "polite" });
+  owner.effect(() => {
+    const { row, column } = hot.value;
+    const asks = row ?? (column === null ? app.rows.value[side] : null);
+    if (asks !== null) {
+      const best = pieces(across).map((piece, i) => ({ piece, share: weight(asks, i) })).sort((a, b) => b.share - a.share)[0];
+      sentence.textContent = say("explorer.looks_at", { from: pieces(side)[asks] ?? asks, to: best?.piece ?? "", share: number(best?.share ?? 0) });
+    } else {
+      const best = pieces(side).map((piece, i) => ({ piece, share: weight(i, column ?? 0) })).sort((a, b) => b.share - a.share)[0];
+      sentence.textContent = say("explorer.looked_at_by", { to: pieces(across)[column ?? 0] ?? "", from: best?.piece ?? "", share: number(best?.share ?? 0) });
+    }
+  });
+  const switches = h(
+    "div",
+    { class: "switches", role: "group", "aria-label": say("explorer.shape") },
+    ["arcs", "matrix"].map((one) => h("button", { type: "button", class: "pill", "data-shape": one, "aria-pressed": String(shape.value === one), onclick: () => choose(one) }, say(`explorer.${one}`))),
+  );
+  put(
+    panel,
+    h("header", {}, h("div", {}, h("p", { class: "eyebrow" }, `${say(`explorer.attention.${key}`)} · ${say("explorer.layer", { number: (place.layer ?? 0) + 1 })}`), h("h3", {}, say("explorer.head", { number: head + 1 }))), switches),
+    sentence,
+    shape.value === "arcs"
+      ? arcs(owner, {
+          left: pieces(side),
+          right: pieces(across),
+          weight,
+          hot,
+          sides: { left: side, right: across },
+          names: { left: say("explorer.asks"), right: say("explorer.is_looked_at") },
+          onPick: (row, column) => (row >= 0 ? app.follow(side, row) : app.go(at, { zoom: 5, cell: [app.rows.peek()[side], column] })),
+        })
+      : tensorMap(owner, app, about, name, head),
+    h("p", { class: "caution quiet" }, say("explorer.not_explanation")),
+  );
+  return panel;
+}
+
+/** @param {string} wanted */
+function choose(wanted) {
+  localStorage.setItem("shape", wanted);
+  shape.value = wanted;
+}
+
+export default { id: "heads", title: "explorer.views.heads", make };

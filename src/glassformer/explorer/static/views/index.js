@@ -1,0 +1,23 @@
+// The views beside the figure. Each is one file that exports {id, title, make}; to add one, write it and list it here.
+//
+//   id     what the address calls it: #view=steps
+//   title  the key of its name in words/*/explorer.toml
+//   make   (owner, app) → element. It is called when the view is opened; everything it starts (effects, listeners)
+//          goes through `owner`, which ends them when another view is opened.
+//
+// A view reads the signals of `app` (see app.js): run (what was computed: about and tensors), at and place (what is
+// looked at), rows (the followed tokens), head, edits. `app.tensor(name)` gives a tensor and fetches its layer if need be;
+// `app.go(place, {zoom, cell})` looks elsewhere, and the figure follows. An element with data-at="encoder.0.self_attention"
+// or data-token="source:3" is highlighted whenever that place or token is pointed at anywhere; nothing more is needed.
+
+import heads from "./heads.js";
+import steps from "./steps.js";
+
+/**
+ * @typedef {{id: string, title: string, fits?: (model: import("../engine.js").Model) => boolean,
+ *   make: (owner: import("../signal.js").Owner, app: import("../app.js").App) => HTMLElement}} View
+ *   `fits`: is there anything to show for this model? Without it: always
+ */
+
+/** @type {View[]} */
+export const VIEWS = [steps, heads];
