@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.explorer.given import Given
+from glassformer.symbols.run import Step
 from glassformer.tap import tap
 from glassformer.trace.labels import Label, labels
 from glassformer.trace.steps import Steps, stepping
@@ -91,12 +93,38 @@ def line_of(frame: Any) -> Line:
 def steps_of(model: nn.Module, given: Given) -> list[Made]:
     """All steps of a pass, in its order: every layer of every stack."""
     lines = Lines()
-    with torch.no_grad(), watching(model, lines), stepping(model) as steps:
+    with torch.no_grad(), watching(model, lines), stepping(model) as steps, _input_named(model, steps):
         given.run(model, tuple(map(_short, given.inputs)))
     return [
         Made(label.key, label.tap, label.formula, label.says, lines.found.get(label.tap.partition("#")[0]))
         for label in every_label(model, steps)
     ]
+
+
+class Symbol:
+    """A word of a formula, written as it is."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __format__(self, _: str) -> str:
+        return self.name
+
+
+@contextmanager
+def _input_named(model: nn.Module, steps: Steps) -> Iterator[None]:
+    """Pixels or values that enter the model are called X in formulas: what was done to them before is no step of it."""
+
+    def enter(_: nn.Module, given: tuple[Any, ...]) -> None:
+        for x in given:
+            if isinstance(x, Tensor) and x.is_floating_point():
+                steps.made[id(x)] = Step("to", (Symbol("X"),), x, "")  # `to` is not shown: only the symbol is
+
+    handle = model.register_forward_pre_hook(enter)
+    try:
+        yield
+    finally:
+        handle.remove()
 
 
 def every_label(model: nn.Module, steps: Steps) -> Iterator[Label]:
