@@ -22,7 +22,7 @@ def answer(loaded: Loaded, given: Given, output: Tensor) -> dict[str, Any]:
         case "language_model":
             said = {"text": given.shown["target"]} if given.target is not None else {}
             return said | {"top": top_tokens(_target(loaded), output[0]), "masked": list(given.masked)}
-        case "classifier":
+        case "classifier" if loaded.task != "features":  # a body ends with a pooled vector
             return {"classes": classes(output[0], loaded.labels)}
         case "regression" if given.restore is not None:
             return {"numbers": given.restore(output[0]), "scaled": output[0].double().tolist()}

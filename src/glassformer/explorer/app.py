@@ -26,8 +26,12 @@ from glassformer.explorer.guard import Guard, asked_language, fault
 from glassformer.explorer.passes import KEYS, run
 from glassformer.explorer.payload import payload
 from glassformer.explorer.pieces import pieces_of, spelled
+from glassformer.explorer.rewritten import KEYS as REWRITTEN_KEYS
+from glassformer.explorer.rewritten import rewritten
 from glassformer.explorer.shelf import Busy, Offered, Shelf
 from glassformer.explorer.sizes import describe
+from glassformer.explorer.sweep import KEYS as SWEEP_KEYS
+from glassformer.explorer.sweep import sweep
 from glassformer.loading import Loaded
 from glassformer.runs.weights import AUTO
 from glassformer.words import LANGUAGES, sentences
@@ -96,6 +100,16 @@ class Explorer:
             one = run(loaded, body)
             return Response(payload(one, offered.name), media_type=BYTES)
 
+    def sweep(self, request: Request) -> Response:
+        body = _body(request, SWEEP_KEYS)
+        with self._use(body) as (_, loaded):
+            return JSONResponse(sweep(loaded, body))
+
+    def rewritten(self, request: Request) -> Response:
+        body = _body(request, REWRITTEN_KEYS)
+        with self._use(body) as (_, loaded):
+            return JSONResponse(rewritten(loaded, body))
+
     # --- the models of a request ---
 
     def _use(self, body: Fields) -> Any:
@@ -154,6 +168,8 @@ def make_app(shelf: Shelf) -> Starlette:
         Route("/api/models", one.models),
         Route("/api/tokenize", one.tokenize, methods=["POST"]),
         Route("/api/trace", one.trace, methods=["POST"]),
+        Route("/api/sweep", one.sweep, methods=["POST"]),
+        Route("/api/rewritten", one.rewritten, methods=["POST"]),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
     errors: dict[Any, Callable[[Request, Exception], Response]] = dict.fromkeys(
