@@ -20,7 +20,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from glassformer.errors import FileError, GlassformerError, InputError
-from glassformer.explorer import fields
+from glassformer.explorer import fields, lab
 from glassformer.explorer.fields import Fields
 from glassformer.explorer.guard import Guard, asked_language, fault
 from glassformer.explorer.passes import KEYS, run
@@ -170,6 +170,7 @@ def make_app(shelf: Shelf) -> Starlette:
         Route("/api/trace", one.trace, methods=["POST"]),
         Route("/api/sweep", one.sweep, methods=["POST"]),
         Route("/api/rewritten", one.rewritten, methods=["POST"]),
+        *lab.routes(shelf),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
     errors: dict[Any, Callable[[Request, Exception], Response]] = dict.fromkeys(

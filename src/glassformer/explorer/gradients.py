@@ -1,0 +1,115 @@
+"""Which tokens mattered for one output: the gradient at every input token, beside the attention that it got.
+
+Attention says where a head looked; the gradient says what would change the answer. They need not agree.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from glassformer.decoding.step import evaluation_mode
+from glassformer.errors import InputError
+from glassformer.explorer import fields
+from glassformer.explorer.answers import name_of
+from glassformer.explorer.fields import Fields
+from glassformer.explorer.given import Given
+from glassformer.explorer.inputs import read
+from glassformer.explorer.pieces import Piece
+from glassformer.loading import Loaded
+from glassformer.tasks.classification.classify import class_names
+from glassformer.trace.edit import edit
+from glassformer.trace.record import record
+from glassformer.trace.trace import Trace
+
+KEYS = ("model", "checkpoint", "input", "row", "choice")
+
+
+def gradients(loaded: Loaded, request: Fields) -> dict[str, Any]:
+    """d log p(choice) / d x, at the input of each stack: x is embedding plus position of a token.
+
+    `row`: whose output (default: the last), `choice`: the token, class or number (default: the likeliest).
+    """
+    given = read(loaded, fields.table("input", request.get("input", {})))
+    inputs: dict[str, Tensor] = {}
+    stacks = loaded.config.model.family.split("-")  # encoder, decoder, or both
+
+    def leaf(name: str) -> Any:
+        def begin(x: Tensor) -> Tensor:
+            inputs[name] = x.detach().clone().requires_grad_()
+            return inputs[name]
+
+        return begin
+
+    edits = {f"{stack}.input": leaf(stack) for stack in stacks}
+    with (
+        torch.enable_grad(),
+        evaluation_mode(loaded.model),
+        edit(loaded.model, edits),
+        record(loaded.model, "*.weights") as trace,
+    ):
+        output = given.run(loaded.model, given.inputs)
+        value, chosen = chosen_output(loaded, given, output[0], request)
+        found = torch.autograd.grad(value, [inputs[stack] for stack in stacks], allow_unused=True)
+    sides = [
+        side(stack, labels(given, stack), inputs[stack], slope, attended(trace, stack, stacks, chosen["row"]))
+        for stack, slope in zip(stacks, found, strict=True)
+    ]
+    return {**chosen, "value": float(value.detach()), "sides": sides}
+
+
+def labels(given: Given, stack: str) -> list[Piece]:
+    return given.target if stack == "decoder" and given.target is not None else given.source
+
+
+def chosen_output(loaded: Loaded, given: Given, output: Tensor, request: Fields) -> tuple[Tensor, dict[str, Any]]:
+    """The number whose gradient is wanted: log p of a token or class, or a number of a forecast."""
+    row, choice = fields.whole(request, "row"), fields.whole(request, "choice")
+    match loaded.config.model.head.kind:
+        case "language_model":
+            at = _within("row", given.masked[0] if row is None and given.masked else row, len(output))
+            logs = output[at].log_softmax(-1)
+            token = int(logs.argmax()) if choice is None else _within("choice", choice, len(logs))
+            name = name_of(loaded.vocabularies.target, token)
+            return logs[token], {"row": at, "choice": token, "name": name, "kind": "log_probability"}
+        case "classifier" if output.dim() == 1:
+            both = torch.cat([torch.zeros_like(output), output]) if len(output) == 1 else output
+            logs = both.log_softmax(-1)
+            label = int(logs.argmax()) if choice is None else _within("choice", choice, len(logs))
+            name = class_names(loaded.labels, len(logs))[label]
+            return logs[label], {"row": 0, "choice": label, "name": name, "kind": "log_probability"}
+        case "regression" if output.dim() == 1:
+            at = 0 if choice is None else _within("choice", choice, len(output))
+            return output[at], {"row": 0, "choice": at, "name": str(at + 1), "kind": "number"}
+    raise InputError("explorer_gradients", head=loaded.config.model.head.kind)
+
+
+def attended(trace: Trace, stack: str, stacks: list[str], row: int) -> Tensor | None:
+    """How much attention each token of a stack got, per layer: layer s, the mean of the heads of the row that answers.
+
+    A decoder's memory is looked at by its cross-attention; a stack alone by its self-attention.
+    """
+    last, kind = stacks[-1], "self_attention" if stack == stacks[-1] else "cross_attention"
+    maps = [x[0].mean(0) for name, x in trace.tensors.items() if name.startswith(last) and f".{kind}." in name]
+    return torch.stack([x[min(row, len(x) - 1)] for x in maps]) if maps else None  # layer s
+
+
+def side(stack: str, pieces: list[Piece], x: Tensor, slope: Tensor | None, looked: Tensor | None) -> dict[str, Any]:
+    """One stack: for each token the norm of its gradient, gradient × input, and the attention it got."""
+    slope = torch.zeros_like(x) if slope is None else slope
+    return {
+        "stack": stack,
+        "tokens": [piece.to_json() for piece in pieces],
+        "norm": slope[0].norm(dim=-1).tolist(),
+        "times_input": (slope * x.detach())[0].sum(-1).tolist(),
+        "attention": None if looked is None else looked.tolist(),
+    }
+
+
+def _within(key: str, value: int | None, count: int) -> int:
+    at = count - 1 if value is None else value
+    if at >= count:
+        raise InputError("explorer_index", key=key, value=at, last=count - 1)
+    return at
