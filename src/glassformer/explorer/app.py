@@ -32,6 +32,7 @@ from glassformer.explorer.shelf import Busy, Offered, Shelf
 from glassformer.explorer.sizes import describe
 from glassformer.explorer.sweep import KEYS as SWEEP_KEYS
 from glassformer.explorer.sweep import sweep
+from glassformer.explorer.texts import lesson_text, norm_weights
 from glassformer.loading import Loaded
 from glassformer.runs.weights import AUTO
 from glassformer.words import LANGUAGES, sentences
@@ -110,6 +111,16 @@ class Explorer:
         with self._use(body) as (_, loaded):
             return JSONResponse(rewritten(loaded, body))
 
+    # --- what stands beside the numbers ---
+
+    def lesson(self, request: Request) -> Response:
+        return JSONResponse(lesson_text(request.path_params["name"], asked_language(request.scope)))
+
+    def norm(self, request: Request) -> Response:
+        asked = dict(request.query_params)
+        with self._use(asked) as (_, loaded):
+            return JSONResponse(norm_weights(loaded.model, fields.text(asked, "name")))
+
     # --- the models of a request ---
 
     def _use(self, body: Fields) -> Any:
@@ -171,6 +182,8 @@ def make_app(shelf: Shelf) -> Starlette:
         Route("/api/sweep", one.sweep, methods=["POST"]),
         Route("/api/rewritten", one.rewritten, methods=["POST"]),
         *lab.routes(shelf),
+        Route("/api/lesson/{name}", one.lesson),
+        Route("/api/norm", one.norm),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
     errors: dict[Any, Callable[[Request, Exception], Response]] = dict.fromkeys(

@@ -166,8 +166,8 @@ export function makeApp(owner) {
     fetched.add(layer);
     try {
       const more = await ask({ ...now.question, layers: [Number(layer)] }, { lang: lang.peek() });
-      if (run.peek()?.question !== now.question) return;
-      run.value = { ...now, tensors: new Map([...run.peek().tensors, ...more.tensors]) };
+      const still = run.peek();
+      if (still?.question === now.question) run.value = { ...still, tensors: new Map([...still.tensors, ...more.tensors]) };
     } catch (error) {
       app.error.value = /** @type {Error} */ (error).message;
     }
