@@ -9,7 +9,7 @@ import torch
 import glassformer as gf
 from explorer_client import INPUTS, client, tiny_run
 from glassformer.decoding import Beams, Sampling, beam_search, beam_trees, sample
-from glassformer.explorer.decode import Question
+from glassformer.explorer.decode import SearchRequest
 from glassformer.loading import Loaded
 
 WRITERS = ["translation", "language_model"]
@@ -26,9 +26,9 @@ def records(task: str, **more: Any) -> list[dict[str, Any]]:
     return [json.loads(line) for line in answer.text.splitlines()]
 
 
-def question(task: str, **more: Any) -> Question:
+def question(task: str, **more: Any) -> SearchRequest:
     loaded: Loaded = gf.load(tiny_run(task))
-    return Question.of(loaded, {"input": INPUTS[task], **more})
+    return SearchRequest.of(loaded, {"input": INPUTS[task], **more})
 
 
 @pytest.mark.parametrize("task", WRITERS)

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from glassformer.explorer.given import Given
+from glassformer.explorer.given import ReadInput
 from glassformer.loading import Loaded
 from glassformer.tasks.classification.classify import class_names
 from glassformer.tasks.object_queries.task import likeliest_objects
@@ -16,7 +16,7 @@ from glassformer.text import Tokenizer
 TOP = 8
 
 
-def answer(loaded: Loaded, given: Given, output: Tensor) -> dict[str, Any]:
+def answer(loaded: Loaded, given: ReadInput, output: Tensor) -> dict[str, Any]:
     """The output of a pass as the page shows it."""
     match loaded.config.model.head.kind:
         case "language_model":
@@ -37,7 +37,7 @@ def top_tokens(tokenizer: Tokenizer, logits: Tensor, count: int = TOP) -> list[l
     best = shares.topk(min(count, shares.shape[-1]))
     return [
         [
-            {"piece": name_of(tokenizer, token), "id": token, "p": share, "logit": float(logits[row, token])}
+            {"piece": piece_name(tokenizer, token), "id": token, "p": share, "logit": float(logits[row, token])}
             for token, share in zip(tokens, some, strict=True)
         ]
         for row, (tokens, some) in enumerate(zip(best.indices.tolist(), best.values.tolist(), strict=True))
@@ -54,7 +54,7 @@ def classes(logits: Tensor, labels: list[str]) -> list[dict[str, Any]]:
     return [{"label": name, "p": share, "logit": logit} for name, share, logit in pairs]
 
 
-def name_of(tokenizer: Tokenizer, token: int) -> str:
+def piece_name(tokenizer: Tokenizer, token: int) -> str:
     return tokenizer.piece(token) if token < tokenizer.vocab_size else f"#{token}"
 
 

@@ -23,14 +23,14 @@ from glassformer.errors import FileError, GlassformerError, InputError
 from glassformer.explorer import fields, lab
 from glassformer.explorer.fields import Fields
 from glassformer.explorer.guard import Guard, asked_language, fault
-from glassformer.explorer.passes import KEYS, run
+from glassformer.explorer.passes import REQUEST_KEYS, run
 from glassformer.explorer.payload import payload
 from glassformer.explorer.pieces import pieces_of, spelled
-from glassformer.explorer.rewritten import KEYS as REWRITTEN_KEYS
+from glassformer.explorer.rewritten import REQUEST_KEYS as REWRITTEN_KEYS
 from glassformer.explorer.rewritten import rewritten
 from glassformer.explorer.shelf import Busy, Offered, Shelf
-from glassformer.explorer.sizes import describe
-from glassformer.explorer.sweep import KEYS as SWEEP_KEYS
+from glassformer.explorer.sizes import model_entry
+from glassformer.explorer.sweep import REQUEST_KEYS as SWEEP_KEYS
 from glassformer.explorer.sweep import sweep
 from glassformer.explorer.texts import lesson_text, norm_weights
 from glassformer.loading import Loaded
@@ -78,7 +78,7 @@ class Explorer:
         for offered in self.shelf:
             try:
                 with offered.use() as loaded:
-                    yield describe(offered, loaded)
+                    yield model_entry(offered, loaded)
             except GlassformerError as error:
                 yield {"name": offered.name, "error": error.in_language(lang)}
 
@@ -96,7 +96,7 @@ class Explorer:
     # --- passes ---
 
     def trace(self, request: Request) -> Response:
-        body = _body(request, KEYS)
+        body = _body(request, REQUEST_KEYS)
         with self._use(body) as (offered, loaded):
             one = run(loaded, body)
             return Response(payload(one, offered.name), media_type=BYTES)

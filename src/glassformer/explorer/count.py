@@ -16,7 +16,7 @@ from glassformer.ledger.parameters import Ledger, count
 from glassformer.ledger.plan import Plan, plan
 from glassformer.loading import open_config
 
-KEYS = ("model", "checkpoint", "set", "batch", "length", "device")
+REQUEST_KEYS = ("model", "checkpoint", "set", "batch", "length", "device")
 SETTABLE = ("d_model", "n_heads", "n_kv_heads", "d_ff", "layers", "vocab_size", "max_len")
 MOST_LAYERS, MOST_WIDTH = 256, 1 << 20
 USUAL = "t4"

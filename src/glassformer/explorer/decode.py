@@ -22,7 +22,7 @@ from glassformer.decoding.step import Decodable, DecodingStart, evaluating
 from glassformer.decoding.tree import FATES
 from glassformer.errors import InputError
 from glassformer.explorer import fields
-from glassformer.explorer.answers import name_of
+from glassformer.explorer.answers import piece_name
 from glassformer.explorer.fields import Fields
 from glassformer.explorer.greedy import translation_limits
 from glassformer.explorer.inputs import most_positions
@@ -32,7 +32,7 @@ from glassformer.tasks.text_inputs import text_ids
 
 KINDS = ("next", "sample", "beam")
 SAMPLING = ("temperature", "top_k", "top_p")
-KEYS = ("model", "checkpoint", "input", "kind", "prefix", *SAMPLING, "n", "seed", "width", "alpha", "max_len")
+REQUEST_KEYS = ("model", "checkpoint", "input", "kind", "prefix", *SAMPLING, "n", "seed", "width", "alpha", "max_len")
 BARS = 24
 MOST_SAMPLES, WIDEST, LONGEST = 64, 16, 128
 
@@ -44,7 +44,7 @@ def decode(use: Use, request: Fields) -> Iterator[Record]:
     """What a request asks for, record by record. The model is held only while one is computed."""
     kind = one_of("kind", fields.text(request, "kind"), KINDS)
     with use() as loaded:
-        question = Question.of(loaded, request)
+        question = SearchRequest.of(loaded, request)
         going = MAKERS[kind](question, request)
     while True:
         with use():
@@ -55,7 +55,7 @@ def decode(use: Use, request: Fields) -> Iterator[Record]:
 
 
 @dataclass(frozen=True)
-class Question:
+class SearchRequest:
     """What is decoded: the source or the prompt, what may be written, and the tokens that are written already."""
 
     loaded: Loaded
@@ -64,7 +64,7 @@ class Question:
     prefix: list[int]
 
     @classmethod
-    def of(cls, loaded: Loaded, request: Fields) -> Question:
+    def of(cls, loaded: Loaded, request: Fields) -> SearchRequest:
         """Raises for a model that writes no text."""
         given = fields.table("input", request.get("input", {}))
         longest = fields.whole(request, "max_len", 1, LONGEST) or 64
@@ -103,7 +103,7 @@ class Question:
         return decodable, checked, DecodingStart(tokens, start.state, start.lengths, start.room), total
 
     def pieces(self, tokens: list[int]) -> list[str]:
-        return [name_of(self.loaded.vocabularies.target, token) for token in tokens]
+        return [piece_name(self.loaded.vocabularies.target, token) for token in tokens]
 
     def text(self, tokens: list[int]) -> str:
         tokenizer = self.loaded.vocabularies.target
@@ -123,7 +123,7 @@ def sampling_of(request: Fields) -> Sampling:
     )
 
 
-def next_bars(question: Question, request: Fields) -> Iterator[Record]:
+def next_bars(question: SearchRequest, request: Fields) -> Iterator[Record]:
     """The likeliest next tokens: the model's own probability, and what temperature, top-k and top-p make of it."""
     sampling = sampling_of(request)
     with torch.inference_mode(), evaluating(question.loaded.model):
@@ -141,7 +141,7 @@ def next_bars(question: Question, request: Fields) -> Iterator[Record]:
         "bars": [
             {
                 "id": token,
-                "piece": name_of(question.loaded.vocabularies.target, token),
+                "piece": piece_name(question.loaded.vocabularies.target, token),
                 "logit": float(logits[0, token]),
                 "p": float(own[token]),
                 "drawn": float(filtered[token]),
@@ -158,12 +158,14 @@ def next_bars(question: Question, request: Fields) -> Iterator[Record]:
 # --- samples ---
 
 
-def samples(question: Question, request: Fields) -> Iterator[Record]:
+def samples(question: SearchRequest, request: Fields) -> Iterator[Record]:
     """Several texts, drawn one after the other; the seed of the i-th is `seed + i`."""
     sampling, count = sampling_of(request), fields.whole(request, "n", 1, MOST_SAMPLES) or 8
     seed = fields.whole(request, "seed", 0, 1 << 30) or 0
     if question.prefix:
-        raise InputError("explorer_unknown_key", key="prefix", known=", ".join(key for key in KEYS if key != "prefix"))
+        raise InputError(
+            "explorer_unknown_key", key="prefix", known=", ".join(key for key in REQUEST_KEYS if key != "prefix")
+        )
     for number in range(count):
         ((drawn,),) = sample(
             question.loaded.model, question.source, limits=question.limits, sampling=sampling, seed=seed + number
@@ -175,7 +177,7 @@ def samples(question: Question, request: Fields) -> Iterator[Record]:
 # --- the beam tree ---
 
 
-def beam(question: Question, request: Fields) -> Iterator[Record]:
+def beam(question: SearchRequest, request: Fields) -> Iterator[Record]:
     """The tree, one step to a record: every candidate with its parent and its fate; then the best texts.
 
     With a prefix, the search begins behind it, with its log-probability: so a pruned branch lives on.
@@ -201,7 +203,7 @@ def beam(question: Question, request: Fields) -> Iterator[Record]:
 
 
 @torch.inference_mode()
-def _begin(question: Question, beams: Beams) -> BeamSearch:
+def _begin(question: SearchRequest, beams: Beams) -> BeamSearch:
     with evaluating(question.loaded.model):
         decodable, checked, start, total = question.begun()
         search = BeamSearch(decodable, start, checked, beams, record=True)
@@ -215,12 +217,12 @@ def _advance(search: BeamSearch, length: int) -> Tensor | None:
 
 
 @torch.inference_mode()
-def _step(question: Question, search: BeamSearch, tokens: Tensor) -> None:
+def _step(question: SearchRequest, search: BeamSearch, tokens: Tensor) -> None:
     with evaluating(question.loaded.model):
         search.logits = search.model.step(tokens, search.state)  # w v
 
 
-def _nodes(question: Question, search: BeamSearch, before: int, length: int) -> list[Record]:
+def _nodes(question: SearchRequest, search: BeamSearch, before: int, length: int) -> list[Record]:
     """The candidates of the last step, the best first."""
     last, (_, fates) = search.growth.steps[-1], search.growth.fates[-1]
     norm = search.rules.norm(length)
@@ -236,7 +238,7 @@ def _nodes(question: Question, search: BeamSearch, before: int, length: int) -> 
         {
             "number": before + i,
             "token": token,
-            "piece": name_of(question.loaded.vocabularies.target, token),
+            "piece": piece_name(question.loaded.vocabularies.target, token),
             "parent": parent,
             "log_probability": log,
             "cumulative": total,
@@ -248,7 +250,7 @@ def _nodes(question: Question, search: BeamSearch, before: int, length: int) -> 
     ]
 
 
-def _written(question: Question, one: Hypothesis, before: list[int]) -> Record:
+def _written(question: SearchRequest, one: Hypothesis, before: list[int]) -> Record:
     tokens = [*before, *one.tokens]
     return {
         "ids": tokens,
@@ -260,7 +262,7 @@ def _written(question: Question, one: Hypothesis, before: list[int]) -> Record:
     }
 
 
-MAKERS: dict[str, Callable[[Question, Fields], Iterator[Record]]] = {
+MAKERS: dict[str, Callable[[SearchRequest, Fields], Iterator[Record]]] = {
     "next": next_bars,
     "sample": samples,
     "beam": beam,

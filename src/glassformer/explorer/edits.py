@@ -22,7 +22,7 @@ from glassformer.trace.catalogue import taps
 from glassformer.trace.edit import Change, replace, scale, zero
 
 KINDS = ("zero", "scale", "replace", "forbid", "draw", "skip", "residual")
-KEYS = ("name", "kind", "head", "row", "column", "factor", "value")
+REQUEST_KEYS = ("name", "kind", "head", "row", "column", "factor", "value")
 
 
 @dataclass
@@ -43,7 +43,7 @@ def changes_of(model: nn.Module, edits: list[Fields]) -> Changes:
     """All edits of a request; raises for one that fits no tensor of the model."""
     found, known = Changes(), taps(model)
     for edit in edits:
-        fields.known_keys(edit, KEYS)
+        fields.known_keys(edit, REQUEST_KEYS)
         kind, pattern = one_of("kind", fields.text(edit, "kind"), KINDS), fields.text(edit, "name")
         if kind == "forbid":  # named by its attention, or by one of the two maps
             pattern = pattern.removesuffix(".scores").removesuffix(".weights") + ".scores"

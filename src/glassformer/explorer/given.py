@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from glassformer.explorer.pieces import Piece
 
-Run = Callable[[nn.Module, tuple[Tensor, ...]], Tensor]
+RunPass = Callable[[nn.Module, tuple[Tensor, ...]], Tensor]
 
 
 def whole_pass(model: nn.Module, inputs: tuple[Tensor, ...]) -> Tensor:
@@ -18,7 +18,7 @@ def whole_pass(model: nn.Module, inputs: tuple[Tensor, ...]) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Given:
+class ReadInput:
     """The input of one pass. `run` calls the model on `inputs`; `shown` tells the page what was read.
 
     `source` labels the positions that the first stack reads, `target` those of a decoder with an encoder.
@@ -27,7 +27,7 @@ class Given:
     inputs: tuple[Tensor, ...]
     source: list[Piece]
     target: list[Piece] | None = None
-    run: Run = whole_pass
+    run: RunPass = whole_pass
     shown: Mapping[str, Any] = field(default_factory=dict)
     tensors: Mapping[str, Tensor] = field(default_factory=dict)  # sent along: pixels, values
     masked: tuple[int, ...] = ()  # places of the gaps

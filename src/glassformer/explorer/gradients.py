@@ -13,9 +13,9 @@ from torch import Tensor
 from glassformer.decoding.step import evaluation_mode
 from glassformer.errors import InputError
 from glassformer.explorer import fields
-from glassformer.explorer.answers import name_of
+from glassformer.explorer.answers import piece_name
 from glassformer.explorer.fields import Fields
-from glassformer.explorer.given import Given
+from glassformer.explorer.given import ReadInput
 from glassformer.explorer.inputs import read
 from glassformer.explorer.pieces import Piece
 from glassformer.loading import Loaded
@@ -24,7 +24,7 @@ from glassformer.trace.edit import edit
 from glassformer.trace.record import record
 from glassformer.trace.trace import Trace
 
-KEYS = ("model", "checkpoint", "input", "row", "choice")
+REQUEST_KEYS = ("model", "checkpoint", "input", "row", "choice")
 
 
 def gradients(loaded: Loaded, request: Fields) -> dict[str, Any]:
@@ -60,11 +60,11 @@ def gradients(loaded: Loaded, request: Fields) -> dict[str, Any]:
     return {**chosen, "value": float(value.detach()), "sides": sides}
 
 
-def labels(given: Given, stack: str) -> list[Piece]:
+def labels(given: ReadInput, stack: str) -> list[Piece]:
     return given.target if stack == "decoder" and given.target is not None else given.source
 
 
-def chosen_output(loaded: Loaded, given: Given, output: Tensor, request: Fields) -> tuple[Tensor, dict[str, Any]]:
+def chosen_output(loaded: Loaded, given: ReadInput, output: Tensor, request: Fields) -> tuple[Tensor, dict[str, Any]]:
     """The number whose gradient is wanted: log p of a token or class, or a number of a forecast."""
     row, choice = fields.whole(request, "row"), fields.whole(request, "choice")
     match loaded.config.model.head.kind:
@@ -72,7 +72,7 @@ def chosen_output(loaded: Loaded, given: Given, output: Tensor, request: Fields)
             at = _within("row", given.masked[0] if row is None and given.masked else row, len(output))
             logs = output[at].log_softmax(-1)
             token = int(logs.argmax()) if choice is None else _within("choice", choice, len(logs))
-            name = name_of(loaded.vocabularies.target, token)
+            name = piece_name(loaded.vocabularies.target, token)
             return logs[token], {"row": at, "choice": token, "name": name, "kind": "log_probability"}
         case "classifier" if output.dim() == 1:
             both = torch.cat([torch.zeros_like(output), output]) if len(output) == 1 else output

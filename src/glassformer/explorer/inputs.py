@@ -12,11 +12,11 @@ import torch
 from glassformer.errors import InputError
 from glassformer.explorer import fields
 from glassformer.explorer.fields import Fields
-from glassformer.explorer.given import Given
+from glassformer.explorer.given import ReadInput
 from glassformer.explorer.greedy import greedy_target
 from glassformer.explorer.pictures import read_canvas, read_image, read_prompted
 from glassformer.explorer.pieces import pieces_of, spelled
-from glassformer.explorer.series import read_series
+from glassformer.explorer.series import series_input
 from glassformer.layers.position import table_size
 from glassformer.loading import Loaded
 from glassformer.models.encoder_decoder import EncoderDecoder
@@ -28,7 +28,7 @@ from glassformer.text.normalisation import normalise
 MOST_POSITIONS = 1024  # of a text, even where the model's own table is longer or there is none
 
 
-def read(loaded: Loaded, given: Fields) -> Given:
+def read(loaded: Loaded, given: Fields) -> ReadInput:
     """The input of a request, as the task of the model wants it."""
     if loaded.config.model.input.kind == "tokens" and loaded.task not in READERS:
         return _one_text(loaded, given)
@@ -43,7 +43,7 @@ def most_positions(loaded: Loaded) -> int:
     return MOST_POSITIONS if own is None else min(own, MOST_POSITIONS)
 
 
-def _one_text(loaded: Loaded, given: Fields) -> Given:
+def _one_text(loaded: Loaded, given: Fields) -> ReadInput:
     """A text for a classifier or a body without a head; with `second`, a pair."""
     fields.known_keys(given, ("text", "second"))
     text, second = fields.text(given, "text"), fields.optional_text(given, "second")
@@ -56,10 +56,10 @@ def _one_text(loaded: Loaded, given: Fields) -> Given:
         segments = torch.tensor([ids.segments], dtype=torch.int32, device=loaded.device)  # 1 t
         inputs += [torch.ones_like(inputs[0], dtype=torch.bool), segments]
     shown = {"text": spelled(loaded, text)} | ({} if second is None else {"second": spelled(loaded, second)})
-    return Given(tuple(inputs), pieces_of(loaded.tokenizer, ids.tokens, shown["text"]), shown=shown)
+    return ReadInput(tuple(inputs), pieces_of(loaded.tokenizer, ids.tokens, shown["text"]), shown=shown)
 
 
-def _translation(loaded: Loaded, given: Fields) -> Given:
+def _translation(loaded: Loaded, given: Fields) -> ReadInput:
     """Source and target; without a target, the greedy translation is what the decoder reads."""
     fields.known_keys(given, ("text", "target"))
     text, wanted = fields.text(given, "text"), fields.optional_text(given, "target")
@@ -76,7 +76,7 @@ def _translation(loaded: Loaded, given: Fields) -> Given:
     inputs = tuple(torch.tensor([ids], device=loaded.device) for ids in (source, begun))  # 1 s, 1 t
     composed = normalise(said if wanted is None else wanted)
     prepared = spelled(loaded, text)
-    return Given(
+    return ReadInput(
         inputs,
         pieces_of(loaded.tokenizer, source, prepared),
         pieces_of(target, begun, composed),
@@ -84,21 +84,21 @@ def _translation(loaded: Loaded, given: Fields) -> Given:
     )
 
 
-def _written(loaded: Loaded, given: Fields) -> Given:
+def _written(loaded: Loaded, given: Fields) -> ReadInput:
     """The beginning of a text, which the model would continue."""
     fields.known_keys(given, ("text",))
     text = fields.text(given, "text")
     ids = beginning(loaded, text)
     _check_length(loaded, len(ids))
     composed = spelled(loaded, text)
-    return Given(
+    return ReadInput(
         (torch.tensor([ids], device=loaded.device),),
         pieces_of(loaded.tokenizer, ids, composed),
         shown={"text": composed},
     )
 
 
-def _with_gaps(loaded: Loaded, given: Fields) -> Given:
+def _with_gaps(loaded: Loaded, given: Fields) -> ReadInput:
     """A text with gaps: written as [MASK] or ___, or the pieces whose places are in `masked`."""
     fields.known_keys(given, ("text", "masked"))
     text = normalise(fields.text(given, "text"))
@@ -116,7 +116,7 @@ def _with_gaps(loaded: Loaded, given: Fields) -> Given:
     gaps = tuple(place for place, token in enumerate(ids) if token == mask)
     named = pieces_of(tokenizer, ids, "")
     pieces = [type(one)(one.piece, one.id, was.span, one.special) for one, was in zip(named, before, strict=True)]
-    return Given((torch.tensor([ids], device=loaded.device),), pieces, shown={"text": text}, masked=gaps)
+    return ReadInput((torch.tensor([ids], device=loaded.device),), pieces, shown={"text": text}, masked=gaps)
 
 
 def _check_length(loaded: Loaded, length: int, places: int | None = None) -> None:
@@ -125,7 +125,7 @@ def _check_length(loaded: Loaded, length: int, places: int | None = None) -> Non
         raise InputError("explorer_too_long", length=length, most=most)
 
 
-READERS: dict[str, Callable[[Loaded, Fields], Given]] = {
+READERS: dict[str, Callable[[Loaded, Fields], ReadInput]] = {
     "translation": _translation,
     "language_model": _written,
     "masked_language_model": _with_gaps,
@@ -133,5 +133,5 @@ READERS: dict[str, Callable[[Loaded, Fields], Given]] = {
     "image_classification": read_image,
     "object_queries": read_canvas,
     "prompted_objects": read_prompted,
-    "forecasting": read_series,
+    "forecasting": series_input,
 }

@@ -27,24 +27,24 @@ class Laboratory:
         self.shelf = shelf
 
     def lens(self, request: Request) -> Response:
-        body = read(request, lens.KEYS)
+        body = read(request, lens.REQUEST_KEYS)
         with self.use(body) as (_, loaded):
             return JSONResponse(lens.lens(loaded, body))
 
     def gradients(self, request: Request) -> Response:
-        body = read(request, gradients.KEYS)
+        body = read(request, gradients.REQUEST_KEYS)
         with self.use(body) as (_, loaded):
             return JSONResponse(gradients.gradients(loaded, body))
 
     def count(self, request: Request) -> Response:
-        body = read(request, count.KEYS)
+        body = read(request, count.REQUEST_KEYS)
         with self.use(body) as (offered, loaded):
             config = loaded.config.model
         return JSONResponse(count.counted(offered.name, config, body))
 
     def decode(self, request: Request) -> Response:
         """NDJSON; what is wrong with a request shows at its first record, before the answer begins."""
-        body = read(request, decode.KEYS)
+        body = read(request, decode.REQUEST_KEYS)
 
         @contextmanager
         def use() -> Iterator[Loaded]:

@@ -11,16 +11,16 @@ import torch
 from torch import Tensor
 
 from glassformer.errors import InputError
-from glassformer.explorer.answers import name_of
+from glassformer.explorer.answers import piece_name
 from glassformer.explorer.fields import Fields
-from glassformer.explorer.given import Given
-from glassformer.explorer.passes import Pass, run
+from glassformer.explorer.given import ReadInput
+from glassformer.explorer.passes import ShownPass, run
 from glassformer.layers.embedding import token_matrix
 from glassformer.loading import Loaded
 from glassformer.tap import unobserved
 from glassformer.tasks.classification.classify import class_names
 
-KEYS = ("model", "checkpoint", "input", "edits")
+REQUEST_KEYS = ("model", "checkpoint", "input", "edits")
 HEADS = ("language_model", "classifier")
 SHOWN = 5  # answers of a cell
 
@@ -58,14 +58,14 @@ def layer_shares(loaded: Loaded, stack: str, x: Tensor) -> Tensor:
     return logits.softmax(-1)
 
 
-def positions(given: Given, kind: str) -> list[str]:
+def positions(given: ReadInput, kind: str) -> list[str]:
     """The names of the rows: pieces of the decoder's own text, or of the only one; a class is said of the whole."""
     if kind == "classifier":
         return [""]
     return [piece.piece for piece in (given.source if given.target is None else given.target)]
 
 
-def told(loaded: Loaded, kind: str, layers: list[Tensor], one: Pass) -> dict[str, Any]:
+def told(loaded: Loaded, kind: str, layers: list[Tensor], one: ShownPass) -> dict[str, Any]:
     """The lens as JSON. `appears`: the first layer from which the answer stays the likeliest (0: before all)."""
     answers = layers[-1].argmax(-1)  # rows
     rows = range(len(answers))
@@ -88,7 +88,7 @@ def namer(loaded: Loaded, kind: str, count: int) -> Any:
     if kind == "classifier":
         return class_names(loaded.labels, count).__getitem__
     tokenizer = loaded.vocabularies.target
-    return lambda token: name_of(tokenizer, token)
+    return lambda token: piece_name(tokenizer, token)
 
 
 def _best(shares: Tensor, names: Any) -> list[dict[str, Any]]:

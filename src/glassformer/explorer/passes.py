@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections import OrderedDict
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
@@ -19,7 +21,7 @@ from glassformer.explorer import fields
 from glassformer.explorer.answers import answer
 from glassformer.explorer.edits import Changes, changes_of
 from glassformer.explorer.fields import Fields
-from glassformer.explorer.given import Given
+from glassformer.explorer.given import ReadInput
 from glassformer.explorer.inputs import read
 from glassformer.explorer.steps import Made, shape_key, steps_of
 from glassformer.layers.attention.mask import Mask
@@ -29,17 +31,18 @@ from glassformer.trace.edit import edit
 from glassformer.trace.record import record
 from glassformer.trace.trace import Trace
 
-KEYS = ("model", "checkpoint", "input", "edits", "wanted", "layers", "rows")
-KEPT = 32  # lists of steps
-_steps: OrderedDict[tuple[Any, ...], list[Made]] = OrderedDict()
+REQUEST_KEYS = ("model", "checkpoint", "input", "edits", "wanted", "layers", "rows")
+KEPT = 32  # lists of steps of one model
+_steps: WeakKeyDictionary[nn.Module, OrderedDict[tuple[Any, ...], list[Made]]] = WeakKeyDictionary()
+_noting = threading.Lock()  # what Python does with a warning is one setting for all threads
 
 
 @dataclass(frozen=True)
-class Pass:
+class ShownPass:
     """One pass: what was given, what was recorded, and what came out."""
 
     loaded: Loaded
-    given: Given
+    given: ReadInput
     trace: Trace
     output: Tensor
     steps: list[Made]
@@ -51,46 +54,46 @@ class Pass:
         return answer(self.loaded, self.given, self.output)
 
 
-def run(loaded: Loaded, request: Fields) -> Pass:
+def run(loaded: Loaded, request: Fields) -> ShownPass:
     """The pass that a request describes."""
     with noted() as notes:
         given = read(loaded, fields.table("input", request.get("input", {})))
-        edits = fields.tables(request, "edits")
-        changes = changes_of(loaded.model, edits)
-        names, layers = _wanted(loaded.model, fields.words(request, "wanted")), _layers(loaded, request)
-        rows = fields.wholes(request, "rows")
-        with (
-            torch.no_grad(),
-            evaluation_mode(loaded.model),
-            edit(loaded.model, changes.by_name) as editor,
-            record(loaded.model, names, layers=layers, rows=rows) as trace,
-        ):
-            output = given.run(loaded.model, given.inputs)
-    return Pass(loaded, given, trace, output, known_steps(loaded, given), changes, edits, [*notes, *editor.notes])
+    edits = fields.tables(request, "edits")
+    changes = changes_of(loaded.model, edits)
+    names, layers = _wanted(loaded.model, fields.words(request, "wanted")), _layers(loaded, request)
+    rows = fields.wholes(request, "rows")
+    with (
+        torch.no_grad(),
+        evaluation_mode(loaded.model),
+        edit(loaded.model, changes.by_name) as editor,
+        record(loaded.model, names, layers=layers, rows=rows) as trace,
+    ):
+        output = given.run(loaded.model, given.inputs)
+    return ShownPass(loaded, given, trace, output, known_steps(loaded, given), changes, edits, [*notes, *editor.notes])
 
 
-def known_steps(loaded: Loaded, given: Given) -> list[Made]:
+def known_steps(loaded: Loaded, given: ReadInput) -> list[Made]:
     """The steps of a pass of this form; they are read off once."""
-    key = (str(loaded.checkpoint), id(loaded.model), *shape_key(given))
-    if key not in _steps:
+    known, key = _steps.setdefault(loaded.model, OrderedDict()), shape_key(given)
+    if key not in known:
         with evaluation_mode(loaded.model):
-            _steps[key] = steps_of(loaded.model, given)
-        while len(_steps) > KEPT:
-            _steps.popitem(last=False)
-    return _steps[key]
+            known[key] = steps_of(loaded.model, given)
+        while len(known) > KEPT:
+            known.popitem(last=False)
+    return known[key]
 
 
 @contextmanager
 def noted() -> Iterator[list[str]]:
     """Warnings of the product become notes of the answer: nobody reads the server's terminal."""
     notes: list[str] = []
-    with warnings.catch_warnings(record=True) as caught:
+    with _noting, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", GlassformerWarning)
         yield notes
     notes += [str(each.message) for each in caught if isinstance(each.message, GlassformerWarning)]
 
 
-def masks(one: Pass) -> Iterator[tuple[str, Tensor]]:
+def masks(one: ShownPass) -> Iterator[tuple[str, Tensor]]:
     """Which cells of each recorded map may be looked at: t s, or h t s where one was forbidden; for masked maps."""
     model: Any = one.loaded.model
     for name, x in one.trace.tensors.items():

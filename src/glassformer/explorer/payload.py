@@ -9,14 +9,14 @@ import torch
 from safetensors.torch import save
 from torch import Tensor
 
-from glassformer.explorer.passes import Pass, masks
+from glassformer.explorer.passes import ShownPass, masks
 from glassformer.explorer.sizes import sizes_of
 
 SCHEMA = 1
 MAPS = ("scores", "weights")
 
 
-def payload(one: Pass, model: str) -> bytes:
+def payload(one: ShownPass, model: str) -> bytes:
     """The file; `__metadata__.trace` says what is in it."""
     tensors = {name: _sent(name, _raw(one, name, x)) for name, x in one.trace.tensors.items()}
     tensors |= {name: allowed.to(torch.uint8).contiguous() for name, allowed in masks(one)}
@@ -24,7 +24,7 @@ def payload(one: Pass, model: str) -> bytes:
     return save(tensors, metadata={"trace": json.dumps(about(one, model), ensure_ascii=False)})
 
 
-def about(one: Pass, model: str) -> dict[str, Any]:
+def about(one: ShownPass, model: str) -> dict[str, Any]:
     """Everything about a pass that is no tensor."""
     given, config = one.given, one.loaded.config
     sides = {"source": given.source} | ({} if given.target is None else {"target": given.target})
@@ -49,7 +49,7 @@ def without_batch(name: str, x: Tensor) -> Tensor:
     return x if name.partition("#")[0].endswith(".encoding") and x.dim() == 2 else x[0]
 
 
-def _raw(one: Pass, name: str, x: Tensor) -> Tensor:
+def _raw(one: ShownPass, name: str, x: Tensor) -> Tensor:
     """Scores as they were before a cell was forbidden: what is hidden says the mask."""
     return one.changes.raw.get(name, x)
 
@@ -60,6 +60,6 @@ def _sent(name: str, x: Tensor) -> Tensor:
     return without_batch(name, x).detach().cpu().clamp(limits.min, limits.max).to(kind).contiguous().clone()
 
 
-def _shape(one: Pass, name: str) -> list[int] | None:
+def _shape(one: ShownPass, name: str) -> list[int] | None:
     found = one.trace.tensors.get(name)
     return None if found is None else list(without_batch(name, found).shape)

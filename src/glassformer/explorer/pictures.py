@@ -2,51 +2,52 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 from glassformer.config.values import size as whole
 from glassformer.config.values import wrong_type
+from glassformer.data import prompts
 from glassformer.data.canvases import DARKEST, CanvasPlan
 from glassformer.data.picture import statistic
 from glassformer.data.pictures import WHITE, read_digits
-from glassformer.data.prompts import WORDS, PointPrompt
 from glassformer.errors import ConfigError, GlassformerError, InputError, choose, shown
 from glassformer.explorer import fields
 from glassformer.explorer.fields import Fields
-from glassformer.explorer.given import Given
+from glassformer.explorer.given import ReadInput
 from glassformer.explorer.pieces import Piece, plain_pieces
 from glassformer.loading import Loaded
 from glassformer.tasks.prompted_objects.task import asked_canvases
 
 EXAMPLES = 12
 LARGEST = 512  # pixels of a side that a request may send
+_kept: WeakKeyDictionary[nn.Module, list[Tensor]] = WeakKeyDictionary()  # examples, as long as a model is open
 
 
-def read_image(loaded: Loaded, given: Fields) -> Given:
+def read_image(loaded: Loaded, given: Fields) -> ReadInput:
     """Pixels for a classifier of images: x = (pixel − mean) / std, channel by channel."""
     fields.known_keys(given, ("pixels", "example"))
     pixels = _pixels(loaded, given)  # c size size
     options, task = loaded.config.model.input.options, loaded.config.task.options
     mean, std = (statistic(key, task.get(key), int(options.get("channels", 3))) for key in ("mean", "std"))
     seen = ((pixels - mean) / std)[None].to(loaded.device, loaded.dtype)  # 1 c size size
-    return Given((seen,), _patches(loaded), shown=_grid(loaded), tensors={"input.pixels": pixels})
+    return ReadInput((seen,), _patches(loaded), shown=_grid(loaded), tensors={"input.pixels": pixels})
 
 
-def read_canvas(loaded: Loaded, given: Fields) -> Given:
+def read_canvas(loaded: Loaded, given: Fields) -> ReadInput:
     """Pixels for object queries, which are the target side."""
     fields.known_keys(given, ("pixels", "example"))
     pixels = _pixels(loaded, given)
     queries = plain_pieces([f"q{i}" for i in range(loaded.config.model.queries)])
     seen = pixels[None].to(loaded.device, loaded.dtype)  # 1 1 size size
-    return Given((seen,), _patches(loaded), queries, shown=_grid(loaded), tensors={"input.pixels": pixels})
+    return ReadInput((seen,), _patches(loaded), queries, shown=_grid(loaded), tensors={"input.pixels": pixels})
 
 
-def read_prompted(loaded: Loaded, given: Fields) -> Given:
+def read_prompted(loaded: Loaded, given: Fields) -> ReadInput:
     """Pixels and a prompt: {"point": [x, y]} or {"word": "three"}."""
     fields.known_keys(given, ("pixels", "example", "prompt"))
     pixels = _pixels(loaded, given)
@@ -56,21 +57,23 @@ def read_prompted(loaded: Loaded, given: Fields) -> Given:
     tokens, names = _prompt(asked, side)
     seen = pixels[None].to(loaded.device, loaded.dtype)  # 1 1 size size
     target = [Piece(name, token) for name, token in zip(names, tokens, strict=True)]
-    return Given(
+    return ReadInput(
         (seen, torch.tensor([tokens], device=loaded.device)),
         _patches(loaded),
         target,
-        shown=_grid(loaded) | {"prompt": dict(asked), "words": list(WORDS)},
+        shown=_grid(loaded) | {"prompt": dict(asked), "words": list(prompts.WORDS)},
         tensors={"input.pixels": pixels},
     )
 
 
 def example_images(loaded: Loaded) -> list[Tensor]:
     """Some images like those the model was trained on, c size size in 0 … 1; none if they cannot be had here."""
-    try:
-        return _examples(loaded)
-    except GlassformerError:  # a package is missing, or the images were files of one's own
-        return []
+    if loaded.model not in _kept:
+        try:
+            _kept[loaded.model] = _examples(loaded)
+        except GlassformerError:  # a package is missing, or the images were files of one's own
+            _kept[loaded.model] = []
+    return _kept[loaded.model]
 
 
 def _examples(loaded: Loaded) -> list[Tensor]:
@@ -102,14 +105,14 @@ def _first_prompt(loaded: Loaded, given: Fields) -> Fields:
 def _prompt(asked: Fields, side: int) -> tuple[tuple[int, int], list[str]]:
     fields.known_keys(asked, ("point", "word"))
     if "word" in asked:
-        name = choose("prompt.word", fields.text(asked, "word"), {word: word for word in WORDS})
+        name = choose("prompt.word", fields.text(asked, "word"), {word: word for word in prompts.WORDS})
         find = 2 * side
-        return (find, find + 1 + WORDS.index(name)), ["find", name]
+        return (find, find + 1 + prompts.WORDS.index(name)), ["find", name]
     point = fields.numbers("prompt.point", asked.get("point"), 2)
     if len(point) != 2:
         raise wrong_type("prompt.point", asked.get("point"), "list")
     x, y = (whole("prompt.point", int(each), 0, side - 1) for each in point)
-    return (x, side + y), [f"x={x}", f"y={y}", PointPrompt(side).read((x, side + y))][:2]
+    return (x, side + y), [f"x={x}", f"y={y}", prompts.PointPrompt(side).read((x, side + y))][:2]
 
 
 def _pixels(loaded: Loaded, given: Fields) -> Tensor:
@@ -164,8 +167,3 @@ def _patches(loaded: Loaded) -> list[Piece]:
     rows, classes = int(options["size"]) // int(options["patch"]), int(options.get("class_tokens", 1))
     names = [f"({row}, {column})" for row in range(rows) for column in range(rows)]
     return plain_pieces([*("[CLS]" for _ in range(classes)), *names])
-
-
-@lru_cache(maxsize=1)
-def prompt_words() -> list[str]:
-    return list(WORDS)

@@ -24,7 +24,7 @@ from glassformer.loading import Loaded
 from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.trace.edit import edit
 
-KEYS = ("model", "checkpoint", "input", "edits")
+REQUEST_KEYS = ("model", "checkpoint", "input", "edits")
 LONGEST = 64  # pieces: interfered with, a translator may never end
 
 

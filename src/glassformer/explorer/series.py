@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from glassformer.data.channel import Channel
 from glassformer.data.channel_sources import channels
@@ -12,16 +14,17 @@ from glassformer.data.panel import Numbers, Scale, Scaler
 from glassformer.errors import GlassformerError, InputError
 from glassformer.explorer import fields
 from glassformer.explorer.fields import Fields
-from glassformer.explorer.given import Given
+from glassformer.explorer.given import ReadInput
 from glassformer.explorer.pieces import Piece, plain_pieces
 from glassformer.loading import Loaded
 from glassformer.models.check import input_positions
 from glassformer.tasks.forecasting.task import Forecasting, Settings, sizes
 
 EXAMPLES = 4
+_kept: WeakKeyDictionary[nn.Module, list[Channel]] = WeakKeyDictionary()  # examples, as long as a model is open
 
 
-def read_series(loaded: Loaded, given: Fields) -> Given:
+def series_input(loaded: Loaded, given: Fields) -> ReadInput:
     """The last values of a series, and the name of its channel if the model knows it."""
     fields.known_keys(given, ("values", "series", "example"))
     context, horizon = sizes(loaded.config)
@@ -41,7 +44,7 @@ def read_series(loaded: Loaded, given: Fields) -> Given:
     def restore(found: Tensor) -> list[float]:
         return list(map(float, scale.restored(found.double().cpu().numpy())))
 
-    return Given(
+    return ReadInput(
         (scaled.to(loaded.device, loaded.dtype),),
         _patches(loaded),
         run=lambda model, inputs: task.predict(model, inputs[0]),
@@ -60,6 +63,12 @@ def read_series(loaded: Loaded, given: Fields) -> Given:
 
 def example_series(loaded: Loaded) -> list[Channel]:
     """The ends of some series that the model was trained on; where these cannot be had, a wave."""
+    if loaded.model not in _kept:
+        _kept[loaded.model] = _examples(loaded)
+    return _kept[loaded.model]
+
+
+def _examples(loaded: Loaded) -> list[Channel]:
     context, _ = sizes(loaded.config)
     try:
         found = channels(loaded.config.data.source)[:EXAMPLES]

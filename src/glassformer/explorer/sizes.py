@@ -43,7 +43,7 @@ def sizes_of(config: ModelConfig) -> dict[str, Any]:
     }
 
 
-def describe(offered: Offered, loaded: Loaded) -> dict[str, Any]:
+def model_entry(offered: Offered, loaded: Loaded) -> dict[str, Any]:
     """One line of the list of models."""
     config, kind = loaded.config, loaded.config.model.input.kind
     text = kind == "tokens"

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from glassformer.explorer.given import Given
+from glassformer.explorer.given import ReadInput
 from glassformer.symbols.run import Step
 from glassformer.tap import tap
 from glassformer.trace.labels import Label, labels
@@ -24,6 +24,14 @@ from glassformer.trace.steps import Steps, stepping
 from glassformer.trace.watch import NamedObserver, watching
 
 HOME = Path(__file__).parents[1]
+PATCHES = {  # what `labels` writes for inputs that are no tokens, as a reader would write it
+    "cat(…)": "[class, patches(X) W + b]",
+    "F.unfold(X) Wᵀ": "patches(X) W",
+    "flatten(unfold(X)) Wᵀ": "patches(X) W",
+    "flatten(unfold(F.pad(X))) Wᵀ": "patches(X) W",
+    "repeat(weight)": "queries",
+}
+OBJECTS = {"logits": "logits = y W + b", "boxes": "boxes = σ(max(0, y W_1 + b_1) W_2 + b_2)"}  # `ObjectsHead`
 ENOUGH = 12  # tokens: a kernel for very short texts computes up to 8 by another formula
 
 
@@ -68,7 +76,7 @@ class Made:
         }
 
 
-class Lines(NamedObserver):
+class TapLines(NamedObserver):
     """Notes where each tensor is tapped: the line of the caller of `tap`."""
 
     def __init__(self) -> None:
@@ -90,13 +98,13 @@ def line_of(frame: Any) -> Line:
     return Line(path.relative_to(HOME).as_posix() if inside else path.name, frame.f_lineno)
 
 
-def steps_of(model: nn.Module, given: Given) -> list[Made]:
+def steps_of(model: nn.Module, given: ReadInput) -> list[Made]:
     """All steps of a pass, in its order: every layer of every stack."""
-    lines = Lines()
+    lines = TapLines()
     with torch.no_grad(), watching(model, lines), stepping(model) as steps, _input_named(model, steps):
         given.run(model, tuple(map(_short, given.inputs)))
     return [
-        Made(label.key, label.tap, label.formula, label.says, lines.found.get(label.tap.partition("#")[0]))
+        Made(label.key, label.tap, _readable(label.formula), label.says, lines.found.get(label.tap.partition("#")[0]))
         for label in every_label(model, steps)
     ]
 
@@ -141,7 +149,15 @@ def every_label(model: nn.Module, steps: Steps) -> Iterator[Label]:
         found = read.get((_layer(tapped.name) or 0, tapped.name), [])
         yield from found
         if not found and tapped.path == "head":  # a head that `labels` has no words for
-            yield Label(tapped.tap, tapped.name, tapped.tap, tapped.tap)
+            yield Label(
+                f"object_{tapped.tap}", tapped.name, OBJECTS.get(tapped.tap, tapped.tap), f"object_{tapped.tap}"
+            )
+
+
+def _readable(formula: str) -> str:
+    for written, read in PATCHES.items():
+        formula = formula.replace(written, read)
+    return formula
 
 
 def _layer(name: str) -> int | None:
@@ -154,6 +170,6 @@ def _short(x: Tensor) -> Tensor:
     return x[:, :ENOUGH] if x.dim() == 2 and not x.is_floating_point() else x
 
 
-def shape_key(given: Given) -> tuple[Any, ...]:
+def shape_key(given: ReadInput) -> tuple[Any, ...]:
     """What the formulas depend on: how many inputs there are, and how long they are if they are short."""
     return tuple(tuple(_short(x).shape) for x in given.inputs)

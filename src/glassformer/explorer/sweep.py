@@ -23,7 +23,7 @@ from glassformer.errors import InputError, suggest
 from glassformer.explorer import fields
 from glassformer.explorer.edits import changes_of
 from glassformer.explorer.fields import Fields
-from glassformer.explorer.given import Given
+from glassformer.explorer.given import ReadInput
 from glassformer.explorer.inputs import read
 from glassformer.explorer.passes import noted
 from glassformer.layers.head.objects import ObjectsHead
@@ -31,7 +31,7 @@ from glassformer.loading import Loaded
 from glassformer.trace.catalogue import taps
 from glassformer.trace.edit import edit
 
-KEYS = ("model", "checkpoint", "input", "edits", "attention")
+REQUEST_KEYS = ("model", "checkpoint", "input", "edits", "attention")
 HEADS = ".heads"
 MOST_NUMBERS = 20_000_000  # of the answers of one pass: so many heads are switched off side by side
 
@@ -70,7 +70,7 @@ def kind_of(loaded: Loaded) -> str:
     return (kinds | {"objects": "objects"}).get(loaded.config.model.head.kind, "vectors")
 
 
-def _of_one(loaded: Loaded, given: Given, edits: list[Fields], name: str, before: Tensor) -> dict[str, Any]:
+def _of_one(loaded: Loaded, given: ReadInput, edits: list[Fields], name: str, before: Tensor) -> dict[str, Any]:
     heads = loaded.config.model.n_heads
     side_by_side = max(1, MOST_NUMBERS // max(1, before.numel()))
     rows = [
@@ -83,7 +83,7 @@ def _of_one(loaded: Loaded, given: Given, edits: list[Fields], name: str, before
     return {"name": name, "stack": stack, "layer": int(layer), "box": box} | moved
 
 
-def _without(model: nn.Module, given: Given, edits: list[Fields], name: str, heads: range) -> Tensor:
+def _without(model: nn.Module, given: ReadInput, edits: list[Fields], name: str, heads: range) -> Tensor:
     """The answers without each of these heads, in one batch: its row i has head i switched off."""
     changes = changes_of(model, edits)
 
