@@ -22,13 +22,15 @@ from starlette.staticfiles import StaticFiles
 from glassformer.errors import FileError, GlassformerError, InputError
 from glassformer.explorer import fields, lab
 from glassformer.explorer.fields import Fields
-from glassformer.explorer.guard import Guard, asked_language, fault
-from glassformer.explorer.passes import REQUEST_KEYS, run
+from glassformer.explorer.guard import HEADERS, LARGEST_BODY, SLOWEST_BODY, Guard, asked_language, fault
+from glassformer.explorer.inputs import MOST_POSITIONS
+from glassformer.explorer.passes import MOST_BYTES, REQUEST_KEYS, run
 from glassformer.explorer.payload import payload
+from glassformer.explorer.pictures import LARGEST_SIDE
 from glassformer.explorer.pieces import pieces_of, spelled
 from glassformer.explorer.rewritten import REQUEST_KEYS as REWRITTEN_KEYS
 from glassformer.explorer.rewritten import rewritten
-from glassformer.explorer.shelf import Busy, Offered, Shelf
+from glassformer.explorer.shelf import PATIENCE, WAITING, Busy, Offered, Shelf
 from glassformer.explorer.sizes import model_entry
 from glassformer.explorer.sweep import REQUEST_KEYS as SWEEP_KEYS
 from glassformer.explorer.sweep import sweep
@@ -45,6 +47,17 @@ for ending, kind in {".js": "text/javascript", ".css": "text/css", ".svg": "imag
     mimetypes.add_type(kind, ending)  # a registry may say text/plain, which browsers refuse
 
 
+LIMITS = {  # what a client may expect; openapi.json explains each
+    "body_bytes": LARGEST_BODY,
+    "body_seconds": SLOWEST_BODY,
+    "waiting_requests": WAITING,
+    "waiting_seconds": PATIENCE,
+    "positions": MOST_POSITIONS,
+    "image_side": LARGEST_SIDE,
+    "answer_bytes": MOST_BYTES,
+}
+
+
 class Explorer:
     """The handlers, which share the shelf."""
 
@@ -58,6 +71,9 @@ class Explorer:
 
     def health(self, request: Request) -> Response:
         return JSONResponse({"status": "ok"})
+
+    def limits(self, request: Request) -> Response:
+        return JSONResponse(LIMITS)
 
     def openapi(self, request: Request) -> Response:
         return FileResponse(HERE / "openapi.json", media_type="application/json")
@@ -165,7 +181,9 @@ def refuse(request: Request, error: Exception) -> Response:
             return fault("input", 422, lang, error.in_language(lang))
         case HTTPException():
             return fault("not_found" if error.status_code == 404 else "method", error.status_code, lang)
-    return fault("internal", 500, lang)
+    broken = fault("internal", 500, lang)
+    broken.headers.update(HEADERS)  # Starlette answers these outside of the guard
+    return broken
 
 
 def make_app(shelf: Shelf) -> Starlette:
@@ -175,6 +193,7 @@ def make_app(shelf: Shelf) -> Starlette:
         Route("/", one.page),
         Route("/healthz", one.health),
         Route("/openapi.json", one.openapi),
+        Route("/api/limits", one.limits),
         Route("/api/words/{lang}", one.words),
         Route("/api/models", one.models),
         Route("/api/tokenize", one.tokenize, methods=["POST"]),

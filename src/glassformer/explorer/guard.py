@@ -91,12 +91,18 @@ async def _body(headers: Headers, receive: Receive) -> tuple[tuple[str, int] | N
     if whole is None:
         return ("too_large", 413), None
     try:
-        found = json.loads(whole)
+        found = json.loads(whole, parse_constant=_no_number)
+        json.dumps(found, ensure_ascii=False).encode()  # half a character, such as "\\ud800", cannot be written
     except (RecursionError, ValueError):  # a UnicodeDecodeError is a ValueError
         return ("not_json", 400), None
     if not isinstance(found, dict) or _too_deep(found):
         return ("not_json", 400), None
     return None, found
+
+
+def _no_number(name: str) -> None:
+    """NaN and Infinity are words of Python, not of JSON."""
+    raise ValueError(name)
 
 
 async def _read(receive: Receive) -> bytes | None:

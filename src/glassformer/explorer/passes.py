@@ -32,6 +32,8 @@ from glassformer.trace.record import record
 from glassformer.trace.trace import Trace
 
 REQUEST_KEYS = ("model", "checkpoint", "input", "edits", "wanted", "layers", "rows")
+MAPS = ("scores", "weights")
+MOST_BYTES = 400_000_000  # of the maps of one pass
 KEPT = 32  # lists of steps of one model
 _steps: WeakKeyDictionary[nn.Module, OrderedDict[tuple[Any, ...], list[Made]]] = WeakKeyDictionary()
 _noting = threading.Lock()  # what Python does with a warning is one setting for all threads
@@ -62,6 +64,7 @@ def run(loaded: Loaded, request: Fields) -> ShownPass:
     changes = changes_of(loaded.model, edits)
     names, layers = _wanted(loaded.model, fields.words(request, "wanted")), _layers(loaded, request)
     rows = fields.wholes(request, "rows")
+    _refuse_too_much(loaded, given, names, layers)
     with (
         torch.no_grad(),
         evaluation_mode(loaded.model),
@@ -98,7 +101,7 @@ def masks(one: ShownPass) -> Iterator[tuple[str, Tensor]]:
     model: Any = one.loaded.model
     for name, x in one.trace.tensors.items():
         path, _, tap = name.rpartition(".")
-        if tap not in ("scores", "weights") or "#" in tap:
+        if tap not in MAPS or "#" in tap:
             continue
         stack, layer, box = path.split(".")[0], int(path.split(".")[2]), path.split(".")[3]
         t, s = x.shape[-2], x.shape[-1]
@@ -129,6 +132,21 @@ def _wanted(model: nn.Module, patterns: list[str] | None) -> list[str] | None:
         elif not set("*?[") & set(pattern):
             raise InputError("no_such_tap", name=pattern, hint=suggest(pattern, known))
     return kept
+
+
+def _refuse_too_much(loaded: Loaded, given: ReadInput, names: list[str] | None, layers: list[int] | None) -> None:
+    """Raises before a pass whose maps would fill the memory: t × s numbers per head, twice per attention."""
+    config = loaded.config.model
+    s, t = len(given.source), len(given.target or given.source)
+    cells = {"encoder.self_attention": s * s, "decoder.self_attention": t * t, "decoder.cross_attention": t * s}
+    numbers = 0
+    for name in taps(loaded.model):
+        stack, _, layer, box, tap, *_ = [*name.split("."), "", "", "", ""]
+        if tap in MAPS and (layers is None or int(layer) in layers):
+            wanted = names is None or any(fnmatchcase(name, each) for each in names)
+            numbers += config.n_heads * cells[f"{stack}.{box}"] * wanted
+    if 4 * numbers > MOST_BYTES:
+        raise InputError("explorer_too_much", megabytes=4 * numbers // 10**6, most=MOST_BYTES // 10**6)
 
 
 def _layers(loaded: Loaded, request: Fields) -> list[int] | None:

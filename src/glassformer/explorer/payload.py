@@ -9,11 +9,10 @@ import torch
 from safetensors.torch import save
 from torch import Tensor
 
-from glassformer.explorer.passes import ShownPass, masks
+from glassformer.explorer.passes import MAPS, ShownPass, masks
 from glassformer.explorer.sizes import sizes_of
 
 SCHEMA = 1
-MAPS = ("scores", "weights")
 
 
 def payload(one: ShownPass, model: str) -> bytes:

@@ -24,7 +24,7 @@ from glassformer.loading import Loaded
 from glassformer.tasks.prompted_objects.task import asked_canvases
 
 EXAMPLES = 12
-LARGEST = 512  # pixels of a side that a request may send
+LARGEST_SIDE = 512  # pixels of a side that a request may send
 _kept: WeakKeyDictionary[nn.Module, list[Tensor]] = WeakKeyDictionary()  # examples, as long as a model is open
 
 
@@ -143,9 +143,9 @@ def _as_tensor(value: object) -> Tensor:
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         raise ConfigError("wrong_type", key="pixels", value=shown(value), expected="[[0…1]]") from error
     found = found[None] if found.dim() == 2 else found
-    fits = found.dim() == 3 and min(found.shape) > 0 and max(found.shape) <= LARGEST
+    fits = found.dim() == 3 and min(found.shape) > 0 and max(found.shape) <= LARGEST_SIDE
     if not fits or not bool(found.isfinite().all()):
-        raise InputError("explorer_image", shape=tuple(found.shape), largest=LARGEST)
+        raise InputError("explorer_image", shape=tuple(found.shape), largest=LARGEST_SIDE)
     return found
 
 

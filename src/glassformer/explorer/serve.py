@@ -54,7 +54,7 @@ def serve(
     announce: Callable[[str], None] = lambda url: None,
 ) -> None:
     """Serve until Ctrl-C. `announce` is called with the address once the server answers."""
-    shelf, listening = Shelf(models), listen(port)
+    shelf, listening = opened(models), listen(port)
     url = f"http://{HOST}:{listening.getsockname()[1]}/"
 
     def ready() -> None:
@@ -70,7 +70,7 @@ def serve(
 
 def start(models: Sequence[str | Path] = (), *, port: int | None = None, browser: bool = True) -> Running:
     """The same in a thread of this process."""
-    shelf, listening = Shelf(models), listen(port)
+    shelf, listening = opened(models), listen(port)
     url, answers = f"http://{HOST}:{listening.getsockname()[1]}/", threading.Event()
     server = Server(_config(shelf), answers.set)
     thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
@@ -79,6 +79,13 @@ def start(models: Sequence[str | Path] = (), *, port: int | None = None, browser
     if browser:
         webbrowser.open(url)
     return Running(server, thread, url)
+
+
+def opened(models: Sequence[str | Path]) -> Shelf:
+    """The shelf, with the named models open: what is wrong with one is said before the server starts."""
+    shelf = Shelf(models)
+    shelf.open_named()
+    return shelf
 
 
 def listen(port: int | None) -> socket.socket:

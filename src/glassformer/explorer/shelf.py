@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from glassformer.errors import FileError, GlassformerError, InputError, suggest
+from glassformer.config.values import one_of
+from glassformer.errors import FileError, InputError, suggest
 from glassformer.loading import Loaded, load, trained_folders
 from glassformer.loading.trained import resolve_model
 from glassformer.runs import Run, is_run
@@ -58,6 +59,8 @@ class Offered:
 
     def _loaded(self, checkpoint: str) -> Loaded:
         if checkpoint not in self.opened:
+            known = [AUTO, *self.checkpoints()]
+            one_of("checkpoint", checkpoint, known)  # a name of the list, never a path
             self.opened[checkpoint] = load(self.folder, checkpoint=checkpoint)
             while len(self.opened) > OPEN_AT_ONCE:
                 self.opened.popitem(last=False)
@@ -86,37 +89,33 @@ class Shelf:
 
     def __init__(self, models: Sequence[str | Path] = (), *, packaged: bool = True) -> None:
         self.offered: dict[str, Offered] = {}
+        self.named: list[Offered] = []
         for model in models:
             folder = Path(resolve_model(model))
             if not folder.exists():
                 raise FileError("explorer_no_model", model=model, known=", ".join(trained_folders()) or "–")
-            self._put(folder.name or str(folder), folder)
+            self.named.append(self._put(folder.resolve().name or str(folder), folder))
         for name, folder in trained_folders().items() if packaged else ():
             if folder not in (one.folder for one in self.offered.values()):
                 self._put(name, folder)
 
-    def _put(self, name: str, folder: Path) -> None:
+    def _put(self, name: str, folder: Path) -> Offered:
         """A second model of the same name gets a number."""
         free, number = name, 2
         while free in self.offered:
             free, number = f"{name}-{number}", number + 1
-        self.offered[free] = Offered(free, folder)
+        return self.offered.setdefault(free, Offered(free, folder))
 
     def find(self, name: str) -> Offered:
         if name not in self.offered:
             raise InputError("explorer_no_such_model", model=name, hint=suggest(name, self.offered))
         return self.offered[name]
 
-    def open_first(self) -> None:
+    def open_named(self) -> None:
         """Open the models that were named, so that a damaged one is refused at the prompt and not in the page."""
-        for one in self.offered.values():
+        for one in self.named:
             with one.use():
                 pass
 
     def __iter__(self) -> Iterator[Offered]:
         return iter(self.offered.values())
-
-
-def why_closed(error: GlassformerError, lang: str) -> str:
-    """One line about a model that cannot be opened, for the list of models."""
-    return error.in_language(lang)
