@@ -19,6 +19,7 @@ from starlette.responses import FileResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from glassformer.config.values import one_of
 from glassformer.errors import FileError, GlassformerError, InputError
 from glassformer.explorer import fields, lab
 from glassformer.explorer.fields import Fields
@@ -35,6 +36,8 @@ from glassformer.explorer.sizes import model_entry
 from glassformer.explorer.sweep import REQUEST_KEYS as SWEEP_KEYS
 from glassformer.explorer.sweep import sweep
 from glassformer.explorer.texts import lesson_text, norm_weights
+from glassformer.explorer.why import REQUEST_KEYS as WHY_KEYS
+from glassformer.explorer.why import why
 from glassformer.loading import Loaded
 from glassformer.runs.weights import AUTO
 from glassformer.words import LANGUAGES, sentences
@@ -42,6 +45,7 @@ from glassformer.words import LANGUAGES, sentences
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
 SPOKEN = ("explorer.", "explorer_faults.", "trace.steps.", "families.")  # the words that the page needs
+SIDES = ("source", "target")
 BYTES = "application/octet-stream"
 for ending, kind in {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}.items():
     mimetypes.add_type(kind, ending)  # a registry may say text/plain, which browsers refuse
@@ -100,7 +104,7 @@ class Explorer:
 
     def tokenize(self, request: Request) -> Response:
         body = _body(request, ("model", "text", "side"))
-        text, target = fields.text(body, "text"), body.get("side") == "target"
+        text, target = fields.text(body, "text"), one_of("side", body.get("side", "source"), SIDES) == "target"
         with self._use(body) as (_, loaded):
             tokenizer = loaded.vocabularies.target if target else loaded.tokenizer
             composed = spelled(loaded, text)
@@ -126,6 +130,11 @@ class Explorer:
         body = _body(request, REWRITTEN_KEYS)
         with self._use(body) as (_, loaded):
             return JSONResponse(rewritten(loaded, body))
+
+    def why(self, request: Request) -> Response:
+        body = _body(request, WHY_KEYS)
+        with self._use(body) as (_, loaded):
+            return JSONResponse(why(loaded, body))
 
     # --- what stands beside the numbers ---
 
@@ -201,6 +210,7 @@ def make_app(shelf: Shelf) -> Starlette:
         Route("/api/sweep", one.sweep, methods=["POST"]),
         Route("/api/rewritten", one.rewritten, methods=["POST"]),
         *lab.routes(shelf),
+        Route("/api/why", one.why, methods=["POST"]),
         Route("/api/lesson/{name}", one.lesson),
         Route("/api/norm", one.norm),
         Mount("/static", StaticFiles(directory=STATIC)),
@@ -208,7 +218,9 @@ def make_app(shelf: Shelf) -> Starlette:
     errors: dict[Any, Callable[[Request, Exception], Response]] = dict.fromkeys(
         (Busy, GlassformerError, HTTPException, Exception), refuse
     )
-    return Starlette(routes=routes, middleware=[Middleware(Guard)], exception_handlers=errors)
+    app = Starlette(routes=routes, middleware=[Middleware(Guard)], exception_handlers=errors)
+    app.state.shelf = shelf
+    return app
 
 
 def lines(records: Iterator[dict[str, Any]]) -> StreamingResponse:

@@ -8,8 +8,8 @@ import { hasHeads, matrix, ofHead } from "../safetensors.js";
 import { lang, number, say } from "../words.js";
 
 /**
- * @typedef {{label: string, name?: string, index?: number[], value: number}} Term
- * @typedef {{value: number, formula: string, filled: string, terms: Term[], result: number,
+ * @typedef {{label: string, name?: string | null, index?: number[], value: number, factors: number[]}} Term
+ * @typedef {{value: number, formula: string, filled: string, terms: Term[], result: number, exact: boolean, rest: {count: number, value: number},
  *   source: {file: string, line: number} | null, further: {name: string, index: number[]}[]}} Why
  */
 
@@ -59,23 +59,32 @@ export function openNumber(owner, app, about) {
 function explain(app, why) {
   const most = Math.max(1e-9, ...why.terms.map((term) => Math.abs(term.value)));
   return [
-    why.filled ? h("p", { class: "filled" }, h("code", {}, why.filled)) : "",
+    why.filled ? h("p", { class: "filled" }, h("code", {}, `${why.filled} = ${number(why.result, 4)}`)) : "",
+    why.terms.some((term) => term.name) ? h("p", { class: "quiet" }, say("explorer.why.further")) : "",
     h(
       "ul",
       { class: "terms" },
       why.terms.map((term) => {
         const where = term.name && term.index ? placeOfNumber(term.name, term.index) : null;
         const shown = [
-          h("span", { class: "term-label" }, term.label),
+          h("span", { class: "term-label", title: term.label }, shortLabel(term.label)),
           h("span", { class: `term-bar ${term.value < 0 ? "minus" : "plus"}`, style: { "--part": Math.abs(term.value) / most } }),
-          h("span", { class: "term-value" }, number(term.value, 4)),
+          h("span", { class: "term-value", "data-value": String(term.value) }, number(term.value, 4)),
         ];
         return h("li", {}, where ? h("button", { type: "button", onclick: () => app.go(where.place, { zoom: 5, cell: where.cell }) }, shown) : h("div", {}, shown));
       }),
     ),
+    why.rest.count ? h("p", { class: "quiet" }, say("explorer.why.rest", { count: why.rest.count, value: number(why.rest.value, 4) })) : "",
+    why.exact ? "" : h("p", { class: "quiet" }, say("explorer.why.not_all")),
     why.source ? h("p", { class: "quiet" }, h("code", {}, `${why.source.file}:${why.source.line}`)) : "",
   ].filter((part) => part !== "");
 }
+
+/**
+ * The last parts of a tensor's name are enough beside its number.
+ * @param {string} label
+ */
+const shortLabel = (label) => label.split(".").slice(-2).join(".");
 
 /**
  * Where a number stands in the figure.

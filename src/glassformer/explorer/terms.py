@@ -1,0 +1,66 @@
+"""The terms of a number: what was added to make it, with the factors of each and where they come from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from torch import Tensor
+
+from glassformer.errors import InputError
+from glassformer.explorer.passes import ShownPass
+
+FILLED = 4  # terms that are written out in a formula
+
+
+@dataclass(frozen=True)
+class Term:
+    """One operand: what it adds, the numbers that were multiplied for it, and where it comes from, if it was traced."""
+
+    label: str
+    value: float
+    factors: tuple[float, ...] = ()
+    name: str | None = None
+    index: tuple[int, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return {"label": self.label, "value": self.value, "factors": [*self.factors], "name": self.name} | (
+            {"index": [*self.index]} if self.name else {}
+        )
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Terms, what they come to, and how that is written with numbers."""
+
+    terms: list[Term]
+    result: float
+    filled: str
+
+
+def number(one: ShownPass, name: str, index: Sequence[int]) -> float:
+    x = one.trace.tensors.get(name)
+    if x is None:
+        raise InputError("explorer_no_number", name=name, index=[*index], shape="–")
+    found = inner(name, x)
+    if len(index) != found.dim() or any(at >= size for at, size in zip(index, found.shape, strict=True)):
+        raise InputError("explorer_no_number", name=name, index=[*index], shape=[*found.shape])
+    return float(found[tuple(index)])
+
+
+def inner(name: str, x: Tensor) -> Tensor:
+    """Without the batch; a table of positions has none."""
+    return x if name.partition("#")[0].endswith(".encoding") and x.dim() == 2 else x[0]
+
+
+def total(terms: list[Term], before: str = "", after: str = "") -> Reason:
+    largest = sorted(terms, key=lambda term: -abs(term.value))[:FILLED]
+    shown = [" · ".join(map(short, term.factors)) if term.factors else short(term.value) for term in largest]
+    more = " + …" if len(terms) > FILLED else ""
+    return Reason(terms, math.fsum(term.value for term in terms), f"{before}{' + '.join(shown)}{more}{after}")
+
+
+def short(value: float) -> str:
+    return f"{value:.3g}".replace("-", "−")
