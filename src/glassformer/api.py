@@ -178,14 +178,16 @@ def evaluate(
     return evaluate_run(loaded, split, search, forensics=forensics)
 
 
-def explore(*models: str | Path, port: int | None = None, browser: bool = True) -> Running:
+def explore(*models: str | Path | Loaded | TrainedRun, port: int | None = None, browser: bool = True) -> Running:
     """The web explorer in the background, with these models and those of the package; `.url` is its address.
 
-    `gf.explore("runs/demo")` opens the browser; `.stop()` ends it.
+    `gf.explore("runs/demo")` opens the browser, and so does `gf.explore(model)` with a model of `gf.load` or a run of
+    `gf.train`; `.stop()` ends it.
     """
     from glassformer.explorer.serve import start  # here: the server is needed by nobody else
 
-    return start(models, port=port, browser=browser)
+    folders = [one.folder if isinstance(one, Loaded | TrainedRun) else one for one in models]
+    return start(folders, port=port, browser=browser)
 
 
 def compare(
