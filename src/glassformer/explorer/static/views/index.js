@@ -10,7 +10,9 @@
 // `app.go(place, {zoom, cell})` looks elsewhere, and the figure follows. An element with data-at="encoder.0.self_attention"
 // or data-token="source:3" is highlighted whenever that place or token is pointed at anywhere; nothing more is needed.
 
+import decoding from "./decoding.js";
 import heads from "./heads.js";
+import lens from "./lens.js";
 import steps from "./steps.js";
 
 /**
@@ -20,4 +22,4 @@ import steps from "./steps.js";
  */
 
 /** @type {View[]} */
-export const VIEWS = [steps, heads];
+export const VIEWS = [steps, heads, lens, decoding];

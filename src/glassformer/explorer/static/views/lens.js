@@ -1,0 +1,129 @@
+// The logit lens: what every layer would answer if the model stopped there, layer × position.
+
+import { h } from "../dom.js";
+import { answered } from "../lab/ask.js";
+import { signal } from "../signal.js";
+import { number, say } from "../words.js";
+
+/**
+ * @typedef {import("../app.js").App} App
+ * @typedef {import("../signal.js").Owner} Owner
+ * @typedef {{id: number, piece: string, p: number}} Guess
+ * @typedef {{layers: number, positions: string[], answers: {id: number, piece: string}[], p: number[][], rank: number[][], appears: number[], top: Guess[][][]}} Lens
+ */
+
+/**
+ * @param {Owner} owner
+ * @param {App} app
+ * @returns {HTMLElement}
+ */
+function make(owner, app) {
+  const answer = answered(owner, app, "/api/lens", () => ({ edits: app.run.value?.question.edits ?? [] }));
+  const at = signal(/** @type {[number, number] | null} */ (null));
+  const intro = h("p", { class: "says" });
+  const body = h("div", { class: "lens" });
+  const one = h("div", { class: "lens-cell-open" });
+  owner.effect(() => {
+    const { data, error } = answer.value;
+    intro.textContent = error || say("explorer.lens.intro");
+    intro.classList.toggle("error", Boolean(error));
+    body.replaceChildren(...(data ? [table(data, (cell) => (at.value = cell))] : []));
+  });
+  owner.effect(() => {
+    const found = /** @type {Lens | null} */ (answer.value.data);
+    if (!found) return;
+    const [layer, row] = at.value ?? [found.layers, 0];
+    const guesses = found.top[layer]?.[row];
+    body.querySelectorAll("[aria-pressed]").forEach((cell) => cell.setAttribute("aria-pressed", String(cell.getAttribute("data-lens") === `${layer},${row}`)));
+    one.replaceChildren(...(guesses ? opened(found, layer, row, guesses) : []));
+  });
+  return h("div", { class: "lens-view stage" }, intro, body, one);
+}
+
+/**
+ * @param {Lens} lens
+ * @param {(cell: [number, number]) => void} pick
+ */
+function table(lens, pick) {
+  const order = Array.from({ length: lens.layers + 1 }, (_, i) => lens.layers - i); // as in Figure 1, the last on top
+  const heads = lens.positions.map((piece, row) => h("th", { scope: "col" }, h("span", { class: "piece" }, piece || "∑"), h("small", {}, `→ ${lens.answers[row]?.piece}`)));
+  return h(
+    "div",
+    { class: "scroll", tabindex: "0", role: "group", "aria-label": say("explorer.views.lens") },
+    h(
+      "table",
+      { class: "lens-table" },
+      h("thead", {}, h("tr", {}, h("td", {}), heads)),
+      h(
+        "tbody",
+        {},
+        order.map((layer) =>
+          h(
+            "tr",
+            {},
+            h("th", { scope: "row" }, layerName(layer)),
+            lens.positions.map((_, row) => {
+              const best = /** @type {Guess} */ (lens.top[layer]?.[row]?.[0]);
+              const found = lens.rank[layer]?.[row] === 0;
+              const share = Math.round(best.p * 100);
+              return h(
+                "td",
+                {},
+                h(
+                  "button",
+                  {
+                    type: "button",
+                    class: `lens-cell${found ? " found" : ""}${lens.appears[row] === layer ? " first" : ""}`,
+                    "data-lens": `${layer},${row}`,
+                    "data-p": best.p,
+                    "aria-pressed": "false",
+                    style: { "--share": best.p },
+                    onclick: () => pick([layer, row]),
+                  },
+                  h("span", { class: "piece" }, best.piece),
+                  h("small", {}, `${share} %`),
+                ),
+              );
+            }),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+/** @param {number} layer */
+const layerName = (layer) => (layer === 0 ? say("explorer.lens.before") : say("explorer.layer", { number: layer }));
+
+/**
+ * @param {Lens} lens
+ * @param {number} layer
+ * @param {number} row
+ * @param {Guess[]} guesses
+ */
+function opened(lens, layer, row, guesses) {
+  const answer = lens.answers[row]?.piece ?? "";
+  const appears = lens.appears[row] ?? 0;
+  const when = appears === 0 ? "explorer.lens.at_once" : "explorer.lens.appears";
+  return [
+    h("h3", {}, `${layerName(layer)} · ${lens.positions[row] || say("explorer.lens.whole")}`),
+    h("p", { class: "lens-when" }, say(when, { piece: answer, layer: appears, p: number(lens.p[layer]?.[row] ?? 0) })),
+    h("ul", { class: "bars" }, guesses.map((guess) => bar(guess.piece, guess.p, guess.piece === answer))),
+  ];
+}
+
+/**
+ * @param {string} name
+ * @param {number} share
+ * @param {boolean} right
+ */
+const bar = (name, share, right) =>
+  h("li", { class: `bar-row${right ? " right" : ""}` }, h("span", { class: "piece" }, name), h("span", { class: "bar-line", style: { "--part": share } }), h("span", { class: "term-value" }, number(share)));
+
+export default {
+  id: "lens",
+  title: "explorer.views.lens",
+  /** @param {import("../engine.js").Model} model */
+  fits: (model) => ["language_model", "classifier"].includes(model.sizes["head"]),
+  make,
+};
