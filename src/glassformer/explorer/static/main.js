@@ -2,6 +2,7 @@
 
 import { makeApp, open } from "./app.js";
 import { h, put } from "./dom.js";
+import { keepEdits } from "./edits.js";
 import { makeFigure } from "./figure.js";
 import { highlight } from "./highlight.js";
 import { makeInput } from "./input.js";
@@ -104,6 +105,7 @@ const owner = new Owner();
 const app = makeApp(owner);
 keepTheme(owner, app);
 highlight(owner, app);
+keepEdits(owner, app);
 try {
   await open(app);
   put(document.body, makeBar(owner, app), h("main", { class: "page" }, makeInput(owner, app), h("div", { class: "two" }, makeFigure(owner, app), makeViews(owner, app))));

@@ -13,6 +13,7 @@
 import decoding from "./decoding.js";
 import heads from "./heads.js";
 import lens from "./lens.js";
+import interfere from "./interfere.js";
 import steps from "./steps.js";
 
 /**
@@ -22,4 +23,4 @@ import steps from "./steps.js";
  */
 
 /** @type {View[]} */
-export const VIEWS = [steps, heads, lens, decoding];
+export const VIEWS = [steps, heads, interfere, lens, decoding];

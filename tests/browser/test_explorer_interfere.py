@@ -1,0 +1,169 @@
+"""Interfering in a real browser: every number on the page is computed again by `gf` from the same checkpoint."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+import glassformer as gf
+from glassformer.explorer.inputs import read
+from glassformer.explorer.serve import start
+from glassformer.loading import Loaded
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here; `make test` as root installs it"),
+]
+FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking")
+TEXT = "나는 학교에 간다"
+CROSS = "decoder.blocks.2.cross_attention"
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    running = start(browser=False, port=0)
+    yield running.url
+    running.stop()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    """A page that says nothing in its console and asks nobody else."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+    opened, said, asked = context.new_page(), [], []
+    opened.on("console", lambda message: said.append(message.text))
+    opened.on("pageerror", lambda error: said.append(str(error)))
+    opened.on("request", lambda request: asked.append(request.url))
+    yield opened
+    context.close()
+    assert said == []
+    assert all(url.startswith("http://127.0.0.1:") for url in asked)
+
+
+@pytest.fixture(scope="module")
+def loaded() -> Loaded:
+    return gf.load("ko-en")
+
+
+def answer(loaded: Loaded, edits: Any = None, given: Any = None) -> Tensor:
+    inputs = read(loaded, given or {"text": TEXT})
+    with torch.no_grad(), gf.edit(loaded.model, edits or {}):
+        return inputs.run(loaded.model, inputs.inputs)[0].double()
+
+
+def moved(one: Tensor, other: Tensor) -> Tensor:
+    return (one.softmax(-1) - other.softmax(-1)).abs().sum(-1) / 2  # t
+
+
+def opened(page: Any, url: str, address: str) -> None:
+    page.goto(f"{url}#model=ko-en&text={TEXT}&view=interfere&lang=en{address}")
+    page.wait_for_selector("#moved", timeout=30_000)
+
+
+def shown(page: Any) -> float:
+    return float(page.get_attribute("#moved", "data-moved"))
+
+
+def settled(page: Any, wanted: float) -> None:
+    page.wait_for_function(
+        "wanted => Math.abs(Number(document.querySelector('#moved').dataset.moved) - wanted) < 1e-4", arg=wanted
+    )
+
+
+def test_a_head_is_switched_off_and_back_and_stands_in_the_address(page: Any, url: str, loaded: Loaded) -> None:
+    opened(page, url, "")
+    assert shown(page) == 0
+    page.click(f"[data-head-of='{CROSS}'][data-head='1']")
+    apart = moved(answer(loaded), answer(loaded, {f"{CROSS}.heads": gf.zero(head=1)}))
+    settled(page, float(apart.mean()))
+    rows = page.eval_on_selector_all(
+        ".outcome-table .moved", "cells => cells.map((cell) => Number(cell.dataset.moved))"
+    )
+    assert rows == pytest.approx(apart.tolist(), abs=1e-4)
+    assert f"zero~{CROSS}.heads~h1" in page.evaluate("location.hash")
+    page.click("#undo")
+    settled(page, 0.0)
+    page.click("#redo")
+    settled(page, float(apart.mean()))
+    page.keyboard.press("Control+z")
+    settled(page, 0.0)
+
+
+def test_the_map_of_importance_is_that_of_gf(page: Any, url: str, loaded: Loaded) -> None:
+    opened(page, url, "")
+    page.wait_for_function("() => [...document.querySelectorAll('.switch-head')].every((cell) => cell.dataset.moved)")
+    plain = answer(loaded)
+    for name in ("encoder.blocks.0.self_attention", CROSS):
+        for head in range(4):
+            apart = moved(plain, answer(loaded, {f"{name}.heads": gf.zero(head=head)}))
+            cell = page.locator(f"[data-head-of='{name}'][data-head='{head}']")
+            assert float(cell.get_attribute("data-moved")) == pytest.approx(float(apart.mean()), abs=1e-4)
+    page.select_option("#for", "1")
+    apart = moved(plain, answer(loaded, {f"{CROSS}.heads": gf.zero(head=0)}))
+    one = page.locator(f"[data-head-of='{CROSS}'][data-head='0']")
+    assert float(one.get_attribute("data-moved")) == pytest.approx(float(apart[1]), abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("written", "edits"),
+    [
+        (f"scale~{CROSS}.heads~h2~x2.5", {f"{CROSS}.heads": gf.scale(2.5, head=2)}),
+        ("zero~encoder.positions.encoding", {"encoder.positions.encoding": gf.zero()}),
+        ("zero~encoder.blocks.1.feed_forward.output", {"encoder.blocks.1.feed_forward.output": gf.zero()}),
+    ],
+)
+def test_an_address_restores_what_is_changed(page: Any, url: str, loaded: Loaded, written: str, edits: Any) -> None:
+    opened(page, url, f"&edits={written}")
+    settled(page, float(moved(answer(loaded), answer(loaded, edits)).mean()))
+
+
+def test_a_forbidden_cell_has_the_weight_0(page: Any, url: str, loaded: Loaded) -> None:
+    opened(page, url, "&at=decoder.2.cross_attention.head0")
+    canvas = page.locator(f".paint canvas[data-map='{CROSS}.weights']")
+    canvas.scroll_into_view_if_needed()
+    box, length = canvas.bounding_box(), read(loaded, {"text": TEXT}).inputs[0].shape[1]
+    canvas.click(position={"x": box["width"] * 1.5 / length, "y": box["height"] * 0.03})
+
+    def without(x: Tensor) -> Tensor:
+        hidden = x.clone()
+        hidden[:, 0, 0, 1] = float("-inf")
+        return hidden
+
+    apart = moved(answer(loaded), answer(loaded, {f"{CROSS}.scores": without}))
+    settled(page, float(apart.mean()))
+    assert "forbid" in page.evaluate("location.hash")
+
+
+def test_the_translation_that_the_model_writes_now(page: Any, url: str, loaded: Loaded) -> None:
+    opened(page, url, "&edits=zero~decoder.blocks.*.cross_attention.heads")
+    page.wait_for_function("() => !['…', ''].includes(document.querySelector('#after-text').textContent)")
+    now = page.text_content("#after-text")
+    assert page.text_content("#before-text") == read(loaded, {"text": TEXT}).shown["target"] != now
+    inputs = read(loaded, {"text": TEXT, "target": now})
+    with torch.no_grad(), gf.edit(loaded.model, {"decoder.blocks.*.cross_attention.heads": gf.zero()}):
+        chosen = loaded.model(*inputs.inputs)[0].argmax(-1)
+    assert inputs.inputs[1][0, 1:].tolist() == chosen[:-1].tolist()
+
+
+def test_a_picture_is_interfered_with_as_well(page: Any, url: str) -> None:
+    page.goto(f"{url}#model=digits&view=interfere&lang=ko&edits=zero~encoder.blocks.0.self_attention.heads")
+    page.wait_for_selector("#moved", timeout=30_000)
+    digits, off = gf.load("digits"), {"encoder.blocks.0.self_attention.heads": gf.zero()}
+    given = {"example": 0}
+    settled(page, float(moved(answer(digits, None, given)[None], answer(digits, off, given)[None]).mean()))
