@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from glassformer.explorer.terms import Term, total
+from glassformer.explorer.terms import Term, summed
 
 
 def test_the_largest_terms_are_written_out_and_all_are_summed() -> None:
-    found = total([Term(str(i), i / 2, (0.5, float(i))) for i in range(-3, 4)] + [Term("b", 0.25)])
+    found = summed([Term(str(i), i / 2, (0.5, float(i))) for i in range(-3, 4)] + [Term("b", 0.25)])
     assert found.result == pytest.approx(0.25)
     assert found.filled == "0.5 · −3 + 0.5 · 3 + 0.5 · −2 + 0.5 · 2 + …"

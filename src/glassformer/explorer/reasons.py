@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.explorer.passes import ShownPass, masks
-from glassformer.explorer.terms import FILLED, Reason, Term, inner, number, short, total
+from glassformer.explorer.terms import FILLED, Reason, Term, inner, number, short, summed
 from glassformer.layers.embedding import TokenEmbedding
 from glassformer.layers.norm import LayerNorm, RMSNorm
 
@@ -82,7 +82,7 @@ class Reasons:
         ]
         if bias is not None:
             terms.append(Term("b", float(bias[column])))
-        return total(terms)
+        return summed(terms)
 
     def _projection(self, path: str, which: str, index: Sequence[int]) -> Reason:
         head, row, column = index
@@ -103,7 +103,7 @@ class Reasons:
             for i, (a, b) in enumerate(zip(q.tolist(), k.tolist(), strict=True))
         ]
         scaled = f" · {short(attention.scale)}"
-        return total(terms, before="(", after=f"){scaled}")
+        return summed(terms, before="(", after=f"){scaled}")
 
     def _weight(self, path: str, index: Sequence[int]) -> Reason:
         """e^s over the sum of all that may be looked at."""
@@ -132,7 +132,7 @@ class Reasons:
         own = head * attention.n_kv_heads // attention.n_heads
         shares, values = self._x(f"{path}.weights")[head, row], self._x(f"{path}.v")[own, :, column]
         pieces = self._pieces(path, len(shares))
-        return total(
+        return summed(
             [
                 Term(pieces[j], a * v, (a, v), f"{path}.v", (own, j, column))
                 for j, (a, v) in enumerate(zip(shares.tolist(), values.tolist(), strict=True))
@@ -151,7 +151,7 @@ class Reasons:
         ]
         if attention.w_o.bias is not None:
             terms.append(Term("b", float(attention.w_o.bias[column])))
-        return total(terms)
+        return summed(terms)
 
     def _hidden(self, path: str, which: str, index: Sequence[int]) -> Reason:
         network: Any = self.modules[path]
@@ -167,7 +167,7 @@ class Reasons:
     def _logits(self, index: Sequence[int]) -> Reason:
         """y · E[token], or what a classifier makes of the pooled vector."""
         head: Any = self.modules["head"]
-        linear = getattr(head, "output", None)
+        linear: Any = getattr(head, "output", None)
         if isinstance(linear, nn.Module) and "head.pooled" in self.one.trace.tensors:
             return self._product(linear.weight, linear.bias, "head.pooled", tuple(index[:-1]), index[-1])
         weight = getattr(head, "weight", None)
@@ -181,7 +181,7 @@ class Reasons:
     # --- sums and norms ---
 
     def _added(self, names: list[str], index: Sequence[int]) -> Reason:
-        return total([Term(name, float(self._x(name)[tuple(index)]), (), name, tuple(index)) for name in names])
+        return summed([Term(name, float(self._x(name)[tuple(index)]), (), name, tuple(index)) for name in names])
 
     def _sum(self, path: str, tap: str, index: Sequence[int]) -> Reason:
         block: Any = self.modules[path]
@@ -223,7 +223,7 @@ class Reasons:
         encoding = f"{stack}.positions.encoding"
         if encoding in known:
             terms.append(Term("P", float(self._x(encoding).reshape(-1, self._x(e).shape[-1])[index[0], index[1]])))
-        return total(terms)
+        return summed(terms)
 
     def _embedded(self, module: TokenEmbedding, name: str, index: Sequence[int]) -> Reason:
         ids = self.one.given.inputs[-1 if "#2" in name or name.startswith("target") else 0]

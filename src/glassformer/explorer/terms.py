@@ -55,7 +55,7 @@ def inner(name: str, x: Tensor) -> Tensor:
     return x if name.partition("#")[0].endswith(".encoding") and x.dim() == 2 else x[0]
 
 
-def total(terms: list[Term], before: str = "", after: str = "") -> Reason:
+def summed(terms: list[Term], before: str = "", after: str = "") -> Reason:
     largest = sorted(terms, key=lambda term: -abs(term.value))[:FILLED]
     shown = [" · ".join(map(short, term.factors)) if term.factors else short(term.value) for term in largest]
     more = " + …" if len(terms) > FILLED else ""
