@@ -26,6 +26,7 @@ demo: setup  ## a trained translator answers; count a model by hand, build an en
 	$(BIN)/glassformer translate runs/demo "나는 학교에 간다" "우리 어머니께서는 매일 시장에서 꽃을 사신다" "너는 왜 이 책을 읽었니?"
 	$(BIN)/glassformer evaluate runs/demo --split test --beam 1
 	$(BIN)/glassformer report --run runs/demo --out runs/demo/report
+	@echo "see it think, in the browser · 브라우저에서 들여다보기: $(BIN)/glassformer explore runs/demo"
 
 test-fast: setup  ## about two minutes
 	OMP_NUM_THREADS=1 $(BIN)/pytest -m "not slow and not gpu and not fuzz" -n auto --dist worksteal

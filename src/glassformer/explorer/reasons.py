@@ -168,7 +168,7 @@ class Reasons:
         """y · E[token], or what a classifier makes of the pooled vector."""
         head: Any = self.modules["head"]
         linear: Any = getattr(head, "output", None)
-        if isinstance(linear, nn.Module) and "head.pooled" in self.one.trace.tensors:
+        if hasattr(linear, "weight") and "head.pooled" in self.one.trace.tensors:
             return self._product(linear.weight, linear.bias, "head.pooled", tuple(index[:-1]), index[-1])
         weight = getattr(head, "weight", None)
         weight = weight if weight is not None else getattr(self.modules.get("embedding"), "weight", None)

@@ -21,6 +21,7 @@ from glassformer.runs.weights import AUTO
 
 WAITING = 8  # requests that may wait for one model
 PATIENCE = 30.0  # seconds that a request waits before it is sent away
+FIRST = "ko-en"  # of the package: what a person sees who names no model
 OPEN_AT_ONCE = 4  # checkpoints of one model that stay in memory
 
 
@@ -95,7 +96,8 @@ class Shelf:
             if not folder.exists():
                 raise FileError("explorer_no_model", model=model, known=", ".join(trained_folders()) or "–")
             self.named.append(self._put(folder.resolve().name or str(folder), folder))
-        for name, folder in trained_folders().items() if packaged else ():
+        own = sorted(trained_folders().items(), key=lambda one: one[0] != FIRST)
+        for name, folder in own if packaged else ():
             if folder not in (one.folder for one in self.offered.values()):
                 self._put(name, folder)
 
