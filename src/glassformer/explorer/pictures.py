@@ -24,6 +24,21 @@ from glassformer.loading import Loaded
 from glassformer.tasks.prompted_objects.task import asked_canvases
 
 EXAMPLES = 12
+SHAPES = (  # a T-shirt and a boot, corner by corner: x, y in 0 … 1
+    (
+        (0.3, 0.1),
+        (0.7, 0.1),
+        (0.95, 0.3),
+        (0.85, 0.42),
+        (0.72, 0.34),
+        (0.72, 0.92),
+        (0.28, 0.92),
+        (0.28, 0.34),
+        (0.15, 0.42),
+        (0.05, 0.3),
+    ),
+    ((0.55, 0.12), (0.85, 0.12), (0.9, 0.88), (0.08, 0.88), (0.08, 0.7), (0.55, 0.52)),
+)
 LARGEST_SIDE = 512  # pixels of a side that a request may send
 _kept: WeakKeyDictionary[nn.Module, list[Tensor]] = WeakKeyDictionary()  # examples, as long as a model is open
 
@@ -86,9 +101,20 @@ def _examples(loaded: Loaded) -> list[Tensor]:
         options = config.model.input.options
         found = read_digits().fitted(int(options["size"]), int(options.get("channels", 3)), resize=True)
         images = [torch.from_numpy(found.pixels[-1 - i].astype(np.float32)) / WHITE for i in range(EXAMPLES)]
-    else:
-        return []
+    else:  # a data set that may not be here
+        options = config.model.input.options
+        images = [_polygon(points, int(options["size"]), int(options.get("channels", 3))) for points in SHAPES]
     return images
+
+
+def _polygon(points: tuple[tuple[float, float], ...], side: int, channels: int) -> Tensor:
+    """A bright shape on dark, c side side: inside is where a ray to the right crosses an odd number of edges."""
+    y, x = torch.meshgrid(*[(torch.arange(side) + 0.5) / side] * 2, indexing="ij")  # side side
+    inside = torch.zeros(side, side, dtype=torch.bool)
+    for (x1, y1), (x2, y2) in zip(points, (*points[1:], points[0]), strict=True):
+        crossed = (y < y1) != (y < y2)
+        inside ^= crossed & (x < x1 + (y - y1) * (x2 - x1) / ((y2 - y1) or 1.0))
+    return 0.8 * inside.float().expand(channels, side, side)
 
 
 def _canvases(examples: object, loaded: Loaded) -> list[Tensor]:
