@@ -23,7 +23,7 @@ def check(logits: Tensor, m: int, never: Tensor | None = None) -> None:
     found, wide = best_of_row(logits, m, never), logits.float()
     ranked = wide if never is None else wide.masked_fill(never, NEVER)
     best = ranked.sort(dim=1, descending=True, stable=True)
-    assert torch.equal(found.values, best.values[:, :m])
+    assert torch.equal(found.values, best.values[:, :m] - found.log_sums[:, None])
     assert torch.equal(found.positions, best.indices[:, :m])
     torch.testing.assert_close(found.log_sums, wide.logsumexp(1), rtol=1e-5, atol=1e-5)
 

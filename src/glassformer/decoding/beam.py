@@ -84,7 +84,7 @@ class BeamSearch:
         self.finished = self.results = Finished.none(len(longest), rules.width, self.sums)
         self.growth = Growth()
         self.done = torch.zeros(len(longest), dtype=torch.bool, device=device)  # b
-        self.last = max(longest)
+        self.first, self.last = min(longest), max(longest)  # steps at which a sentence reaches its limit
         # a sentence may stay after its end, but not where it would leave the table of positions
         room = start.room or []
         self.tight = {limit for limit, most in zip(longest, room, strict=False) if self.last + LAG > most}
@@ -103,8 +103,9 @@ class BeamSearch:
         """One step: extend every beam, keep the best, retire finished sentences. Returns the next tokens."""
         candidates, beams = self.candidates(length)  # b m
         numbers = self.growth.add(candidates)  # b m
-        k, over = min(self.rules.width, numbers.shape[1]), self.limit <= length  # b
-        ends = self.checked.ended(candidates.tokens) | over[:, None]  # b m
+        k, ends = min(self.rules.width, numbers.shape[1]), self.checked.ended(candidates.tokens)  # b m
+        if length >= self.first:
+            ends = ends | (self.limit <= length)[:, None]  # b m
         sums, norm = candidates.cumulative, self.rules.norm(length)
         # Only the k best may finish; the others replace beams that have ended.
         scores = torch.where(ends[:, :k], sums[:, :k], NEVER) / norm

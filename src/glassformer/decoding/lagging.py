@@ -16,13 +16,14 @@ class LaggingAnswer:
     def __init__(self, lag: int = 0) -> None:
         self.lag = lag
         self._asked: deque[tuple[Tensor, torch.cuda.Event]] = deque()
+        self._read: list[tuple[Tensor, torch.cuda.Event]] = []  # for the next questions: both cost the host time
 
     def ask(self, answer: Tensor) -> bool:
         if not answer.is_cuda or not self.lag:
             return bool(answer)
-        copied = torch.empty((), dtype=torch.bool, pin_memory=True)
+        new = None if self._read else (torch.empty((), dtype=torch.bool, pin_memory=True), torch.cuda.Event())
+        copied, event = new or self._read.pop()
         copied.copy_(answer, non_blocking=True)
-        event = torch.cuda.Event()
         event.record()
         self._asked.append((copied, event))
         return len(self._asked) > self.lag and self._answer()
@@ -35,4 +36,5 @@ class LaggingAnswer:
     def _answer(self) -> bool:
         earlier, event = self._asked.popleft()
         event.synchronize()
+        self._read.append((earlier, event))
         return bool(earlier)

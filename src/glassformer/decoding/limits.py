@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import reduce
 
 import torch
 from torch import Tensor, nn
@@ -76,10 +77,8 @@ class CheckedLimits:
 
     def ended(self, tokens: Tensor) -> Tensor:
         """Which tokens end their sentence."""
-        ended = torch.zeros_like(tokens, dtype=torch.bool)
-        for end in self.ends:
-            ended |= tokens == end
-        return ended
+        found = [tokens == end for end in self.ends]
+        return reduce(torch.logical_or, found) if found else torch.zeros_like(tokens, dtype=torch.bool)
 
     def forced(self, before: int, longest: Tensor) -> Tensor | None:
         """The token forced on each sentence after `before` tokens, b, or FREE. None: nothing is forced."""

@@ -16,6 +16,7 @@ from glassformer.decoding.rules import (
     log_softmax_,
     not_finite,
     of_all_beams,
+    some_not_finite,
 )
 from glassformer.kernels import usable
 
@@ -55,16 +56,16 @@ class NextWords:
         return logs if must is None else certain(logs, must)
 
     def _read_once(self, logits: Tensor, m: int, before: int) -> tuple[Tensor, Tensor]:
-        """The same in a kernel: only the best logits become log-probabilities, z − log Σ exp z."""
+        """The same in a kernel."""
         from glassformer.kernels.best_of_row import best_of_row
 
         may_end = before >= self.checked.min_len
         if may_end not in self._never:
             self._never[may_end] = self.checked.forbids(logits.shape[1], before, logits.device)
         found = best_of_row(logits, m, self._never[may_end])
-        if self._is_wrong.ask(~found.log_sums.isfinite().all()):
+        if self._is_wrong.ask(some_not_finite(found.log_sums)):
             raise self._error(logits)
-        return found.values - found.log_sums[:, None], found.positions
+        return found.values, found.positions
 
     def settle(self, logits: Tensor) -> None:
         """Raises if any logits were not finite and nobody has noticed yet; `logits` are the last."""

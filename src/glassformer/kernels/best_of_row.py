@@ -1,4 +1,4 @@
-"""The largest logits of each row and the log of the sum of all exponentials, as beam search needs them at every step.
+"""The largest log-probabilities of each row, as beam search needs them at every step.
 
     plain form    decoding/next_words: log_softmax of all words in float32, then topk
     this form     an accelerator; each logit is read once, and only the best are written
@@ -21,7 +21,7 @@ EMPTY = tl.constexpr(-(2**63))  # smaller than the key of any number
 
 
 class BestOfRow(NamedTuple):
-    """The m largest of each row, n m, the largest first and of equal ones the first; and log Σ_k exp z_k, n."""
+    """Of each row the m largest z − log Σ_k exp z_k, n m, the largest first and of equal ones the first; log Σ_k, n."""
 
     values: Tensor  # float32
     positions: Tensor
@@ -59,20 +59,21 @@ def _best_of_part(
 
 @triton.jit
 def _join(KEYS, HIGHEST, SUMMED, VALUES, POSITIONS, LOG_SUMS, m, parts, PARTS: tl.constexpr, WIDTH: tl.constexpr):
-    r"""One row: log Σ_p summed_p · exp(highest_p), and the m largest of the keys of all parts, taken apart again."""
+    r"""One row: L = log Σ_p summed_p · exp(highest_p); of the m largest keys of all parts, taken apart again, z − L."""
     row = tl.program_id(0).to(tl.int64)
     part, at = tl.arange(0, PARTS), tl.arange(0, WIDTH)
     high = tl.load(HIGHEST + row * parts + part, mask=part < parts, other=float("-inf"))
     summed = tl.load(SUMMED + row * parts + part, mask=part < parts, other=0.0)
     highest = tl.max(high, 0)
     origin = tl.where(highest == float("-inf"), 0.0, highest)
-    tl.store(LOG_SUMS + row, highest + tl.log(tl.sum(summed * tl.exp(high - origin), 0)))
+    log_sum = highest + tl.log(tl.sum(summed * tl.exp(high - origin), 0))
+    tl.store(LOG_SUMS + row, log_sum)
     keys = tl.load(KEYS + row * parts * m + at, mask=at < parts * m, other=EMPTY)
     for i in range(m):
         best = tl.max(keys, 0)
         ordered = (best >> 32).to(tl.int32)
         bits = tl.where(ordered < 0, ordered ^ 0x7FFFFFFF, ordered)
-        tl.store(VALUES + row * m + i, bits.to(tl.float32, bitcast=True))
+        tl.store(VALUES + row * m + i, bits.to(tl.float32, bitcast=True) - log_sum)
         tl.store(POSITIONS + row * m + i, 0x7FFFFFFF - (best & 0x7FFFFFFF))
         keys = tl.where(keys == best, EMPTY, keys)
 
