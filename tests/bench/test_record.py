@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from glassformer.bench import published, published_runs, table3
+from glassformer.bench import published, published_runs, real, table3
 from glassformer.bench.catalogue import BENCHMARKS
 from glassformer.bench.record import RESULTS, BenchResult, markdown, recorded_results, render, result
 from glassformer.errors import FileError
@@ -80,8 +80,9 @@ def test_recorded_results_speak_no_language(path: Path) -> None:
     assert [text for text in texts(asdict(BenchResult.read(path))) if ours.search(text)] == []
 
 
-def test_every_benchmark_is_recorded() -> None:
-    assert [name for name in BENCHMARKS if not recorded_results(name)] == []
+def test_every_benchmark_is_recorded_or_waits_for_an_accelerator() -> None:
+    """What waits is in no table: remove it here when its record is there."""
+    assert [name for name in BENCHMARKS if not recorded_results(name)] == [*real.REAL]
 
 
 @pytest.mark.slow
