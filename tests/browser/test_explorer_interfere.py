@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,48 +10,12 @@ from torch import Tensor
 
 import glassformer as gf
 from glassformer.explorer.inputs import read
-from glassformer.explorer.serve import start
 from glassformer.loading import Loaded
+from in_browser import NEEDED
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here; `make test` as root installs it"),
-]
-FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking")
+pytestmark = NEEDED
 TEXT = "나는 학교에 간다"
 CROSS = "decoder.blocks.2.cross_attention"
-
-
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    running = start(browser=False, port=0)
-    yield running.url
-    running.stop()
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
-        yield launched
-        launched.close()
-
-
-@pytest.fixture
-def page(browser: Any) -> Iterator[Any]:
-    """A page that says nothing in its console and asks nobody else."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
-    opened, said, asked = context.new_page(), [], []
-    opened.on("console", lambda message: said.append(message.text))
-    opened.on("pageerror", lambda error: said.append(str(error)))
-    opened.on("request", lambda request: asked.append(request.url))
-    yield opened
-    context.close()
-    assert said == []
-    assert all(url.startswith("http://127.0.0.1:") for url in asked)
 
 
 @pytest.fixture(scope="module")

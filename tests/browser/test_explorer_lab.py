@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
 
@@ -16,14 +15,10 @@ from glassformer.decoding import Beams, Sampling, beam_search, sample
 from glassformer.explorer.decode import SearchRequest
 from glassformer.explorer.inputs import read
 from glassformer.explorer.serve import start
+from in_browser import NEEDED, quiet_page, until
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here; `make test` as root installs it"),
-]
+pytestmark = NEEDED
 TEXT = "나는 학교에 간다"
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 
 
 @pytest.fixture(scope="module")
@@ -33,34 +28,17 @@ def server() -> Iterator[Any]:
     running.stop()
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield launched
-        launched.close()
-
-
 @pytest.fixture(params=[1280, 390])
 def opened(request: pytest.FixtureRequest, browser: Any, server: Any) -> Iterator[Any]:
-    """Opens a view of ko-en; afterwards the console must be silent, and nothing may stick out."""
-    context = browser.new_context(viewport={"width": request.param, "height": 900}, reduced_motion="reduce")
-    page = context.new_page()
-    said: list[str] = []
-    page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: said.append(str(error)))
+    """Opens a view of ko-en."""
+    with quiet_page(browser, request.param) as page:
 
-    def open_view(view: str, model: str = "ko-en", more: str = "") -> Any:
-        page.goto(f"{server.url}#model={model}&text={TEXT.replace(' ', '+')}&view={view}&lang=en{more}")
-        page.wait_for_selector("html[data-ready=yes]")
-        return page
+        def open_view(view: str, model: str = "ko-en", more: str = "") -> Any:
+            page.goto(f"{server.url}#model={model}&text={TEXT.replace(' ', '+')}&view={view}&lang=en{more}")
+            page.wait_for_selector("html[data-ready=yes]")
+            return page
 
-    yield open_view
-    assert said == []
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    context.close()
+        yield open_view
 
 
 def question(**more: Any) -> SearchRequest:
@@ -69,15 +47,6 @@ def question(**more: Any) -> SearchRequest:
 
 def number(page: Any, selector: str, name: str) -> float:
     return float(page.get_attribute(selector, name))
-
-
-def until(page: Any, holds: Callable[[], bool]) -> None:
-    """Waits at most ten seconds. Playwright's own `wait_for_function` evaluates text, which the policy forbids."""
-    for _ in range(100):
-        if holds():
-            return
-        page.wait_for_timeout(100)
-    assert holds()
 
 
 def test_the_lens_shows_what_each_layer_would_answer(opened: Any) -> None:

@@ -14,17 +14,10 @@ from drawn_book import drawn_before
 from glassformer.lessons.record import recorded
 from glassformer.textbook.build import Order, Report
 from glassformer.words import LANGUAGES
+from in_browser import NEEDED
 from small_translator import trained
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here; `make test` as root installs it"),
-]
-FLAGS = (
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-)
+pytestmark = NEEDED
 WIDTHS = {"screen": 1280, "narrow": 960, "tablet": 800, "phone": 360}
 PAGES = [(lang, width) for lang in LANGUAGES for width in WIDTHS.values()]
 # Every two of language, width and colours together: axe reads the whole book, which takes ten seconds a time.
@@ -58,16 +51,6 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         (home / "out" / f"light.{lang}.html").write_text(PICTURE.sub(_emptied, page), encoding="utf-8")
     yield home / "out"
     shutil.rmtree(home, ignore_errors=True)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
-        yield launched
-        launched.close()
 
 
 class Opened:
