@@ -15,6 +15,7 @@ from starlette.routing import Route
 from glassformer.errors import InputError
 from glassformer.explorer import checkpoints, count, decode, fields, gradients, lens
 from glassformer.explorer.fields import Fields
+from glassformer.explorer.guard import asked_language
 from glassformer.explorer.shelf import Offered, Shelf
 from glassformer.loading import Loaded
 from glassformer.runs.weights import AUTO
@@ -40,7 +41,7 @@ class Laboratory:
         body = read(request, count.REQUEST_KEYS)
         with self.use(body) as (offered, loaded):
             config = loaded.config.model
-        return JSONResponse(count.counted(offered.name, config, body))
+        return JSONResponse(count.counted(offered.name, config, body, asked_language(request.scope)))
 
     def decode(self, request: Request) -> Response:
         """NDJSON; what is wrong with a request shows at its first record, before the answer begins."""
