@@ -11,12 +11,12 @@ from glassformer.config.values import size
 from glassformer.errors import ConfigError, choose
 from glassformer.explorer import fields
 from glassformer.explorer.fields import Fields
+from glassformer.ledger import show
 from glassformer.ledger.costs import Pass
 from glassformer.ledger.devices import DEVICES
 from glassformer.ledger.job import Job
 from glassformer.ledger.parameters import Ledger, count
 from glassformer.ledger.plan import Plan, plan
-from glassformer.ledger.show import share
 from glassformer.loading import open_config
 from glassformer.models.check import input_positions
 
@@ -79,7 +79,7 @@ def parts(ledger: Ledger) -> list[dict[str, Any]]:
             "parameters": row.parameters,
             "buffers": row.buffers,
             "tied": row.tied,
-            "share": share(row.parameters, ledger.total.parameters),
+            "share": show.share(row.parameters, ledger.total.parameters),
         }
         for row in ledger.parts
     ]
@@ -95,7 +95,7 @@ def groups(ledger: Ledger) -> list[dict[str, Any]]:
                 sums[path][1] += row.buffers
     whole = ledger.total.parameters
     return [
-        {"name": path, "parameters": parameters, "buffers": buffers, "share": share(parameters, whole)}
+        {"name": path, "parameters": parameters, "buffers": buffers, "share": show.share(parameters, whole)}
         for path, (parameters, buffers) in sums.items()
     ]
 

@@ -134,14 +134,16 @@ def side(
     """One stack: for each token the norm of its gradient, gradient × input, and the attention it got.
 
     `agreement`: for each layer, does attention order the tokens as the norm does, and as the size of gradient × input?
-    Only the first `seen` are compared: later ones may not be looked at, and would agree about nothing.
+    Only the first `seen` count: the others may not be looked at, and would agree about nothing.
     """
     slope = torch.zeros_like(x) if slope is None else slope
     norm, product = slope[0].norm(dim=-1), (slope * x.detach())[0].sum(-1)  # s, s
+    seen = len(pieces) if seen is None else seen
     layers = [] if looked is None else [layer[:seen] for layer in looked]
     return {
         "stack": stack,
         "tokens": [piece.to_json() for piece in pieces],
+        "seen": seen,
         "norm": norm.tolist(),
         "times_input": product.tolist(),
         "attention": None if looked is None else looked.tolist(),
@@ -165,7 +167,7 @@ def ranked(x: Tensor) -> Tensor:
     """The rank of each number; equal ones share the mean of theirs."""
     below = (x[None] < x[:, None]).sum(1)  # s
     same = (x[None] == x[:, None]).sum(1)  # s
-    return below + (same + 1) / 2
+    return below.double() + (same + 1) / 2
 
 
 def _within(key: str, value: int | None, count: int) -> int:

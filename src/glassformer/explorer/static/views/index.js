@@ -11,9 +11,11 @@
 // or data-token="source:3" is highlighted whenever that place or token is pointed at anywhere; nothing more is needed.
 
 import decoding from "./decoding.js";
+import gradients from "./gradients.js";
 import heads from "./heads.js";
 import lens from "./lens.js";
 import interfere from "./interfere.js";
+import parameters from "./parameters.js";
 import steps from "./steps.js";
 
 /**
@@ -23,4 +25,4 @@ import steps from "./steps.js";
  */
 
 /** @type {View[]} */
-export const VIEWS = [steps, heads, interfere, lens, decoding];
+export const VIEWS = [steps, heads, interfere, lens, gradients, parameters, decoding];
