@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
@@ -72,6 +73,10 @@ class Slopes:
 
         return begin
 
+    def pieces(self, stack: str) -> Any:
+        target = self.given.target
+        return target if stack == "decoder" and target is not None else self.given.source
+
     def of(self, value: Tensor) -> dict[str, tuple[list[float], list[float]]]:
         """Stack → for each token ‖∂‖ and ∂ · x."""
         found = torch.autograd.grad(value, [self.inputs[stack] for stack in self.stacks], retain_graph=True)
@@ -87,6 +92,11 @@ class Slopes:
         last = self.stacks[-1]
         count = self.loaded.config.model.decoder_layers if last == "decoder" else len(maps)
         return [x[:, rows].mean((0, 1)).tolist() for x in maps[-count:]]
+
+
+def quoted(sentence: str) -> list[str]:
+    """What stands in quotation marks, English or Korean."""
+    return re.findall("[“‘](.+?)[”’]", sentence)
 
 
 def numbers(page: Any, stack: str, key: str) -> list[float]:
@@ -111,6 +121,10 @@ def is_shown(page: Any, slopes: Slopes, value: Tensor, rows: list[int], seen: in
             cells = page.query_selector_all(f"[data-side={stack}] [data-attention][data-layer='{layer}']")
             assert [float(one.get_attribute("data-attention")) for one in cells] == pytest.approx(looked, abs=1e-5)
             rho = page.get_attribute(f"[data-side={stack}] [data-rho=norm][data-layer='{layer}']", "data-value")
+            if layer == len(slopes.looked(stack, rows)) - 1:
+                pieces = [one.piece for one in slopes.pieces(stack)]
+                both = [pieces[looked.index(max(looked))], pieces[norm.index(max(norm))]]
+                assert quoted(page.text_content(f"[data-side={stack}] .most-looked")) == both
             if len(looked) > 2:
                 assert float(rho) == pytest.approx(spearmanr(looked, norm).statistic, abs=1e-6)
             else:

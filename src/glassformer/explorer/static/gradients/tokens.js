@@ -36,10 +36,21 @@ export function tokenTable(side, which, label) {
   );
   const foot = layers.length
     ? /** @type {("norm" | "times_input")[]} */ (["norm", "times_input"]).map((key) =>
-        h("tr", {}, h("th", { scope: "row", colspan: 3, class: "rho" }, say(`explorer.gradients.rho.${key}`)), agreement[key].map((rho, layer) => h("td", { class: "looked" }, h("span", { class: "rho-value", "data-rho": key, "data-layer": layer, "data-value": rho ?? "" }, rho === null ? "–" : number(rho, 1))))),
+        h("tr", {}, h("th", { scope: "row", colspan: 3, class: "rho" }, say(`explorer.gradients.rho.${key}`)), agreement[key].map((rho, layer) => h("td", { class: "looked" }, h("span", { class: "rho-value", "data-rho": key, "data-layer": layer, "data-value": rho ?? "" }, rho === null ? "–" : rho.toFixed(1).replace(/^-0\.0$/, "0.0").replace("-", "−"))))),
       )
     : [];
-  return h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": label }, h("table", { class: "gradient-table" }, h("thead", {}, h("tr", {}, head)), h("tbody", {}, rows), h("tfoot", {}, foot)));
+  const says = layers.length ? h("p", { class: "quiet most-looked" }, say("explorer.gradients.most", { looked: piece(side, layers.at(-1) ?? []), norm: piece(side, norm) })) : null;
+  return [says, h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": label }, h("table", { class: "gradient-table" }, h("thead", {}, h("tr", {}, head)), h("tbody", {}, rows), h("tfoot", {}, foot)))];
+}
+
+/**
+ * The token with the largest number.
+ * @param {Side} side
+ * @param {number[]} values
+ */
+function piece({ tokens, seen }, values) {
+  const some = values.slice(0, seen);
+  return tokens[some.indexOf(Math.max(...some))]?.piece ?? "";
 }
 
 /** @param {number} share */

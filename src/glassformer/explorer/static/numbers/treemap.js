@@ -89,9 +89,10 @@ function draw(into, part, frame, show) {
   into.append(rect);
   const inside = part.children.filter((child) => child.parameters > 0);
   if (part.row || !inside.length || Math.min(frame.width, frame.height) < LEAST) return label(into, part, frame);
-  const named = frame.height > 2 * HEADER && frame.width > 50;
+  const heading = { x: frame.x + 7, y: frame.y + HEADER / 2 + 1 };
+  const title = (/** @type {string} */ line) => text(into, line, heading, frame.width - 12, "cell-name");
+  const named = frame.height > 2 * HEADER && (title(`${nameOf(part)} · ${whole(part.parameters)}`) || title(nameOf(part)));
   const inner = { x: frame.x + PAD, y: frame.y + (named ? HEADER : PAD), width: frame.width - 2 * PAD, height: frame.height - PAD - (named ? HEADER : PAD) };
-  if (named) text(into, [nameOf(part), whole(part.parameters)].join("  "), { x: frame.x + 7, y: frame.y + HEADER / 2 + 1 }, frame.width - 12, "cell-name") || text(into, nameOf(part), { x: frame.x + 7, y: frame.y + HEADER / 2 + 1 }, frame.width - 12, "cell-name");
   squarify(inside.map((child) => child.parameters), inner).forEach((one, i) => draw(into, /** @type {Part} */ (inside[i]), one, show));
 }
 

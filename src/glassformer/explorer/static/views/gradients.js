@@ -28,11 +28,12 @@ function make(owner, app) {
   });
   const [intro, choice, value] = [h("p", { class: "says" }), h("div", { class: "outputs-all" }), h("p", { class: "asked", role: "status" })];
   const sides = h("div", { class: "stage" });
-  const [caution, away] = [h("p", {}), h("button", { type: "button", class: "pill", id: "to-interfere", onclick: () => (app.view.value = "interfere") })];
+  const [rank, caution, away] = [h("p", {}), h("p", {}), h("button", { type: "button", class: "pill", id: "to-interfere", onclick: () => (app.view.value = "interfere") })];
   owner.effect(() => {
     const { error } = answer.value;
     intro.textContent = error || say("explorer.gradients.intro");
     intro.classList.toggle("error", Boolean(error));
+    rank.textContent = say("explorer.gradients.rank");
     caution.textContent = say("explorer.gradients.caution");
     away.textContent = say("explorer.views.interfere");
   });
@@ -43,10 +44,10 @@ function make(owner, app) {
     const key = focused && ["row", "choice"].map((one) => [one, focused.dataset[one]]).find(([, which]) => which !== undefined);
     choice.replaceChildren(...outputs(app, run.about, found));
     if (key) /** @type {HTMLElement | null} */ (choice.querySelector(`[data-${key[0]}="${key[1]}"]`))?.focus();
-    value.replaceChildren(h("code", { id: "asked", "data-value": found.value, "data-row": found.row, "data-choice": found.choice }, found.kind === "log_probability" ? `log p(${found.name}) = ${number(found.value)}` : `y[+${found.name}] = ${number(found.value)}`), ...(found.kind === "number" ? [h("small", { class: "quiet" }, say("explorer.gradients.scaled"))] : []));
+    value.replaceChildren(h("code", { id: "asked", "data-value": found.value, "data-row": found.row, "data-choice": found.choice }, found.kind === "log_probability" ? `log p(${found.name}) = ${number(found.value)}` : `y[+${found.name}] = ${number(found.value)}`), ...(found.kind === "number" ? [h("span", { class: "quiet" }, say("explorer.gradients.scaled"))] : []));
     sides.replaceChildren(...found.sides.map((/** @type {Side} */ side) => card(inner, app, run, side)));
   });
-  return h("div", { class: "gradients-view stage" }, intro, h("section", { class: "card" }, choice, value), sides, h("div", { class: "caution-box" }, caution, away));
+  return h("div", { class: "gradients-view stage" }, intro, h("section", { class: "card" }, choice, value), sides, h("div", { class: "caution-box" }, caution, rank, away));
 }
 
 /**
@@ -59,7 +60,7 @@ function card(owner, app, run, side) {
   const target = side.stack === "decoder" && Boolean(run.about.tokens.target);
   const label = say(`explorer.gradients.side.${target ? "target" : run.about.tokens.target ? "source" : "input"}`);
   const picture = target ? null : run.about.input["grid"] ? imageGrids(owner, app, run, side) : run.about.input["stride"] ? seriesBands(owner, app, run, side) : null;
-  return h("section", { class: "card", "data-side": side.stack }, h("header", {}, h("h3", {}, label)), picture, tokenTable(side, target ? "target" : "source", label));
+  return h("section", { class: "card", "data-side": side.stack }, h("header", {}, h("h3", {}, label)), picture, ...tokenTable(side, target ? "target" : "source", label));
 }
 
 export default {

@@ -17,6 +17,8 @@ import { say } from "../words.js";
  * @typedef {import("../numbers/ledger.js").Part} Part
  */
 
+const [LOWEST, HIGHEST, SINGLE] = [260, 430, 110]; // of the map; of one part alone
+
 /**
  * @param {Owner} owner
  * @param {App} app
@@ -115,7 +117,7 @@ function ledger(owner, app, now, was) {
     const show = (/** @type {Part | null} */ one) => (readout.textContent = told(one ?? part));
     show(null);
     if (!width.value) return;
-    const height = Math.round(Math.max(260, Math.min(430, width.value * 0.72)));
+    const height = part.children.length ? Math.round(Math.max(LOWEST, Math.min(HIGHEST, width.value * 0.72))) : SINGLE;
     sheet.replaceChildren(treemap({ part, width: width.value, height, from: left, open, out: () => open(trail.at(-2) ?? root), show }));
     const next = onMap ? sheet.querySelector("[tabindex='0']") : beside ? crumbs.querySelector("[aria-current]") : null;
     /** @type {HTMLElement | null} */ (next)?.focus();
