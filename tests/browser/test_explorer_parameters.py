@@ -79,6 +79,21 @@ def test_the_model_as_it_is(opened: Any) -> None:
     assert "shares the numbers of embedding" in page.text_content("[data-row=head]")
 
 
+def test_an_address_that_says_nothing_is_the_model_as_it_is(opened: Any) -> None:
+    page = opened(more="&sizes=colour:3;d_model:0;n_heads:many;batch:2&part=encoder.blocks.9.colour")
+    is_shown(page, KO_EN, {"batch": 2, "length": 128}, "t4")
+    assert page.is_hidden("#refused")
+    assert page.text_content("[data-crumb][aria-current]") == "Encoder"
+
+
+def test_what_is_pointed_at_is_highlighted_in_the_figure(opened: Any) -> None:
+    page = opened(more="&part=decoder.blocks.1")
+    page.hover(".tile[data-part='decoder.blocks.1.cross_attention'] > rect")
+    page.wait_for_selector(".figure [data-at^='decoder.'][data-at$='cross_attention'].hot")
+    page.focus(".tile[data-part='decoder.blocks.1.feed_forward']")
+    page.wait_for_selector(".figure [data-at^='decoder.'][data-at$='feed_forward'].hot")
+
+
 def test_the_area_of_a_part_is_its_share(opened: Any) -> None:
     page = opened(more="&part=decoder.blocks.1")
     areas = {

@@ -37,6 +37,10 @@ function make(owner, app) {
   });
   const [facts, room] = [h("div", { class: "sums" }), h("div")];
   owner.effect(() => {
+    const waits = JSON.stringify(question(app)) !== JSON.stringify(changed.value.body);
+    for (const one of [facts, room]) one.setAttribute("aria-busy", String(waits));
+  });
+  owner.effect(() => {
     if (!now.value || !was.value) return;
     facts.replaceChildren(totals(now.value, was.value));
     room.replaceChildren(fits(now.value.plan));
