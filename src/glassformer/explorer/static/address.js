@@ -25,10 +25,12 @@ export function writeAddress(state) {
  * @param {import("./signal.js").Owner} owner
  * @param {Fields} fields
  * @param {string[]} turns
+ * @returns {(change: () => void) => void}  changes fields without making a place to come back to
  */
 export function keepAddress(owner, fields, turns) {
   const state = () => Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, field.value]));
   let last = readAddress();
+  let quiet = false;
   const follow = () => {
     const found = readAddress();
     last = found;
@@ -40,13 +42,21 @@ export function keepAddress(owner, fields, turns) {
     const now = state();
     const written = writeAddress(now);
     if (written === writeAddress(onlyKnown(readAddress(), fields))) return;
-    const turned = turns.some((key) => (now[key] ?? "") !== (last[key] ?? ""));
-    last = now;
+    const turned = !quiet && turns.some((key) => (now[key] ?? "") !== (last[key] ?? ""));
+    [last, quiet] = [now, false];
     if (turned) history.pushState(null, "", written);
     else history.replaceState(null, "", written);
   });
   owner.listen(window, "popstate", follow);
   owner.listen(window, "hashchange", follow);
+  return (change) => {
+    const changing = () => Object.values(fields).map((field) => field.peek());
+    const before = changing();
+    batch(() => {
+      change();
+      quiet = changing().some((value, i) => value !== before[i]);
+    });
+  };
 }
 
 /**

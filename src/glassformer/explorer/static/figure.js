@@ -6,8 +6,8 @@ import { drawLayer } from "./figure/layer.js";
 import { drawModel } from "./figure/model.js";
 import { openNumber } from "./figure/number.js";
 import { drawLayers } from "./figure/stack.js";
-import { clip, lies, readPlace, WHOLE, writePlace } from "./place.js";
-import { boxesOf, planOf } from "./plan.js";
+import { clip, WHOLE, writePlace } from "./place.js";
+import { boxAt, planOf } from "./plan.js";
 import { signal } from "./signal.js";
 import { say } from "./words.js";
 
@@ -105,7 +105,7 @@ function draw(owner, app, width, room) {
   const layer = stack?.layers.find((one) => one.index === place.layer) ?? stack?.layers[0];
   if (zoom === 5 && app.cell.value) return openNumber(owner, app, about);
   if (zoom >= 4) {
-    const box = boxesOf(plan).find((one) => lies(place, readPlace(one.at)) && readPlace(one.at).layer === place.layer);
+    const box = boxAt(plan, place);
     if (box) return openBox(owner, app, box, about);
   }
   if (zoom >= 3 && stack && layer) return drawLayer(owner, app, stack, layer, about, width, room);
