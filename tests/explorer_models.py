@@ -1,4 +1,4 @@
-"""The models that the explorer is proved on: every task in both orders of the norm, imported ones, and the package's."""
+"""The models that the explorer is proved on: every task in both norm orders, imported ones, the package's."""
 
 from __future__ import annotations
 

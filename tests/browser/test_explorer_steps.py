@@ -16,13 +16,14 @@ from in_browser import NEEDED, quiet_page, until
 pytestmark = NEEDED
 STAGE = """stage => {
     const texts = (root, selector) => [...root.querySelectorAll(selector)].map(one => one.textContent);
-    const facts = [...stage.querySelectorAll('[data-fact]')].map(one => [one.dataset.fact, one.querySelector('dd').textContent]);
+    const pairs = (root, each, ...parts) => [...root.querySelectorAll(each)].map(one => texts(one, parts.join()));
+    const facts = [...stage.querySelectorAll('[data-fact]')].map(one => [one.dataset.fact, texts(one, 'dd')[0]]);
     return {
         ...stage.dataset, facts: Object.fromEntries(facts), heads: texts(stage, '.head-picker button').length,
         strips: [...stage.querySelectorAll('.strip')].map(one => ({...one.dataset, numbers: texts(one, '.number')})),
-        row: [...stage.querySelectorAll('.row-numbers [data-column]')].map(one => texts(one, '.term-label, .term-value')),
-        choices: [...stage.querySelectorAll('.choices li')].map(one => texts(one, '.term-label, .term-value')),
-        numbers: texts(stage, '.equation > .numbers > .number, .box-numbers > .number'), pieces: texts(stage, '.piece-card'),
+        row: pairs(stage, '.row-numbers [data-column]', '.term-label', '.term-value'),
+        choices: pairs(stage, '.choices li', '.term-label', '.term-value'), pieces: texts(stage, '.piece-card'),
+        numbers: texts(stage, '.equation > .numbers > .number, .box-numbers > .number'),
         count: document.querySelector('.player-count').textContent, canvases: (DRAWN)(stage),
     };
 }""".replace("DRAWN", DRAWN)
@@ -44,8 +45,9 @@ WALK = """async () => {
     const [stage, on] = [document.querySelector('.stage'), document.querySelector('[data-step=on]')];
     const seen = [];
     for (;;) {
+        const late = () => stage.dataset.kind === 'norm' && !stage.querySelector('[data-strip$=".scale"]');
         if (!seen.some(one => one.heads > 1)) stage.querySelector('.head-picker button:nth-child(2)')?.click();
-        while (stage.dataset.kind === 'norm' && !stage.querySelector('[data-strip$=".scale"]')) await new Promise(done => setTimeout(done, 10));
+        while (late()) await new Promise(done => setTimeout(done, 10));
         seen.push((STAGE)(stage));
         if (on.disabled) return seen;
         on.click();

@@ -21,6 +21,15 @@ const TURNS = ["model", "text", "example", "view", "zoom", "edits"];
 const LIGHT_ENOUGH = 6e6; // bytes: a smaller trace is asked for as a whole
 const ALWAYS = ["*.weights", "*embedding*", "*.input", "encoder.output", "decoder.output", "head.*"];
 
+/**
+ * @param {Record<string, string>} now
+ * @param {Record<string, string>} last
+ */
+function isTurn(now, last) {
+  const changed = (/** @type {string} */ key) => (now[key] ?? "") !== (last[key] ?? "");
+  return TURNS.some(changed) || (now["zoom"] === "5" && (changed("at") || changed("cell"))); // an operand is followed further back
+}
+
 /** @param {Owner} owner */
 export function makeApp(owner) {
   const from = readAddress();
@@ -185,7 +194,7 @@ export function makeApp(owner) {
     }
   }
 
-  const quietly = keepAddress(owner, fields, TURNS);
+  const quietly = keepAddress(owner, fields, isTurn);
   return app;
 }
 
