@@ -167,16 +167,18 @@ class Reasons:
     def _logits(self, index: Sequence[int]) -> Reason:
         """y · E[token], or what a classifier makes of the pooled vector."""
         head: Any = self.modules["head"]
-        linear: Any = getattr(head, "output", None)
-        if hasattr(linear, "weight") and "head.pooled" in self.one.trace.tensors:
-            return self._product(linear.weight, linear.bias, "head.pooled", tuple(index[:-1]), index[-1])
+        known, linear = self.one.trace.tensors, getattr(head, "output", None)
+        last = "decoder.output" if "decoder.output" in known else "encoder.output"
+        if linear is not None:
+            read = "head.pooled" if "head.pooled" in known else last
+            return self._product(linear.weight, linear.bias, read, tuple(index[:-1]), index[-1])
         weight = getattr(head, "weight", None)
         weight = weight if weight is not None else getattr(self.modules.get("embedding"), "weight", None)
-        stack = "decoder" if "decoder.output" in self.one.trace.tensors else "encoder"
-        if weight is None or getattr(head, "transform", None) is not None:
+        if weight is None:
             return Reason([], number(self.one, "head.logits", index), "")
+        read = "head.norm.output" if getattr(head, "transform", None) is not None else last
         scale = getattr(head, "scale", 1.0)
-        return self._product(weight, getattr(head, "bias", None), f"{stack}.output", (index[0],), index[-1], scale)
+        return self._product(weight, getattr(head, "bias", None), read, (index[0],), index[-1], scale)
 
     # --- sums and norms ---
 
@@ -197,14 +199,17 @@ class Reasons:
 
     def _norm(self, norm: Any, read: list[str], index: Sequence[int]) -> Reason:
         """γ (x − μ) / σ + β, or without μ and β."""
-        at, column = tuple(index[:-1]), index[-1]
-        row = torch.stack([self._x(name)[at] for name in read]).sum(0)
+        row = torch.stack([self._x(name)[tuple(index[:-1])] for name in read]).sum(0)
+        terms = [Term(name, float(self._x(name)[tuple(index)]), (), name, tuple(index)) for name in read]
+        return self._normed(norm, row, index[-1], terms)
+
+    def _normed(self, norm: Any, row: Tensor, column: int, terms: list[Term]) -> Reason:
+        """The number of a row after its norm; `terms` are those of the number before."""
         mean = float(row.mean()) if isinstance(norm, LayerNorm) else 0.0
         deviation = math.sqrt(float((row - mean).square().mean()) + norm.eps)
         scale = float(norm.weight[column])
         shift = getattr(norm, "bias", None)
         x = float(row[column])
-        terms = [Term(name, float(self._x(name)[tuple(index)]), (), name, tuple(index)) for name in read]
         terms += [Term("μ", mean)] if isinstance(norm, LayerNorm) else []
         terms += [Term("σ", deviation), Term("γ", scale)]
         terms += [Term("β", float(shift[column]))] if shift is not None else []
@@ -219,18 +224,26 @@ class Reasons:
         if stack == "decoder" and not embeddings[1:] and "target_embedding.output" in known:
             embeddings.append("target_embedding.output")
         e = embeddings[-1 if stack == "decoder" else 0]
-        terms = [Term(e, float(self._x(e)[tuple(index)]), (), e, tuple(index))]
+        row, terms = self._x(e)[index[0]], [Term(e, float(self._x(e)[tuple(index)]), (), e, tuple(index))]
         encoding = f"{stack}.positions.encoding"
         if encoding in known:
-            terms.append(Term("P", float(self._x(encoding).reshape(-1, self._x(e).shape[-1])[index[0], index[1]])))
-        return summed(terms)
+            place = self._x(encoding).reshape(-1, len(row))[index[0]]
+            row = row + place
+            terms.append(Term("P", float(place[index[1]])))
+        norm = getattr(self.modules[stack], "embedding_norm", None)
+        return summed(terms) if norm is None else self._normed(norm, row, index[1], terms)
 
     def _embedded(self, module: TokenEmbedding, name: str, index: Sequence[int]) -> Reason:
         ids = self.one.given.inputs[-1 if "#2" in name or name.startswith("target") else 0]
-        row = float(module.weight[int(ids[0, index[0]]), index[1]])
-        return Reason(
+        at, inputs = tuple(index), self.one.given.inputs
+        row = float(module.weight[int(ids[0, at[0]]), at[1]])
+        made = Reason(
             [Term("E", row), Term("√d", module.scale)], row * module.scale, f"{short(module.scale)} · {short(row)}"
         )
+        if module.segments is None:
+            return made
+        segment = float(module.segments[int(inputs[2][0, at[0]]) if len(inputs) > 2 else 0, at[1]])
+        return Reason([*made.terms, Term("S", segment)], made.result + segment, f"{made.filled} + {short(segment)}")
 
     # --- what a box reads ---
 

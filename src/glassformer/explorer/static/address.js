@@ -21,14 +21,16 @@ export function writeAddress(state) {
 }
 
 /**
- * Ties signals to the address, both ways. A change of one of `turns` is a place to come back to; others replace it.
+ * Ties signals to the address, both ways. A change that is a turn is a place to come back to; others replace it.
  * @param {import("./signal.js").Owner} owner
  * @param {Fields} fields
- * @param {string[]} turns
+ * @param {(now: Record<string, string>, last: Record<string, string>) => boolean} isTurn
+ * @returns {(change: () => void) => void}  changes fields without making a place to come back to
  */
-export function keepAddress(owner, fields, turns) {
+export function keepAddress(owner, fields, isTurn) {
   const state = () => Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, field.value]));
   let last = readAddress();
+  let quiet = false;
   const follow = () => {
     const found = readAddress();
     last = found;
@@ -40,13 +42,21 @@ export function keepAddress(owner, fields, turns) {
     const now = state();
     const written = writeAddress(now);
     if (written === writeAddress(onlyKnown(readAddress(), fields))) return;
-    const turned = turns.some((key) => (now[key] ?? "") !== (last[key] ?? ""));
-    last = now;
+    const turned = !quiet && isTurn(now, last);
+    [last, quiet] = [now, false];
     if (turned) history.pushState(null, "", written);
     else history.replaceState(null, "", written);
   });
   owner.listen(window, "popstate", follow);
   owner.listen(window, "hashchange", follow);
+  return (change) => {
+    const changing = () => Object.values(fields).map((field) => field.peek());
+    const before = changing();
+    batch(() => {
+      change();
+      quiet = changing().some((value, i) => value !== before[i]);
+    });
+  };
 }
 
 /**

@@ -17,9 +17,18 @@ import { lang, say, speak } from "./words.js";
 
 // what stands in the address, and whose change is a place to come back to
 const FIELDS = ["model", "checkpoint", "text", "target", "example", "view", "at", "zoom", "cell", "row", "lab", "edits", "for", "tool", "sizes", "part", "grad", "lang"];
-const TURNS = ["model", "text", "view", "zoom", "edits", "part"];
+const TURNS = ["model", "text", "view", "zoom", "edits", "part", "example"];
 const LIGHT_ENOUGH = 6e6; // bytes: a smaller trace is asked for as a whole
 const ALWAYS = ["*.weights", "*embedding*", "*.input", "encoder.output", "decoder.output", "head.*"];
+
+/**
+ * @param {Record<string, string>} now
+ * @param {Record<string, string>} last
+ */
+function isTurn(now, last) {
+  const changed = (/** @type {string} */ key) => (now[key] ?? "") !== (last[key] ?? "");
+  return TURNS.some(changed) || (now["zoom"] === "5" && (changed("at") || changed("cell"))); // an operand is followed further back
+}
 
 /** @param {Owner} owner */
 export function makeApp(owner) {
@@ -111,6 +120,8 @@ export function makeApp(owner) {
     },
 
     submit,
+    refresh,
+    quietly: (/** @type {() => void} */ change) => quietly(change),
     speak: async (/** @type {"ko" | "en"} */ wanted) => {
       await speak(wanted);
       field("lang").value = wanted;
@@ -119,8 +130,21 @@ export function makeApp(owner) {
 
   /** @type {AbortController | null} */
   let running = null;
+  let asked = ""; // the latest question, as text
   /** @type {Set<string>} */
   let fetched = new Set();
+
+  const question = () => ({
+    model: app.field("model").peek(),
+    ...(app.checkpoint.peek() ? { checkpoint: app.checkpoint.peek() } : {}),
+    input: app.input(),
+    edits: app.edits.peek(),
+  });
+
+  /** Runs the model again if something about the question has changed. */
+  function refresh() {
+    if (JSON.stringify(question()) !== asked) submit();
+  }
 
   /** Runs the model on the present input. */
   async function submit() {
@@ -130,24 +154,21 @@ export function makeApp(owner) {
     const mine = new AbortController();
     running = mine;
     app.busy.value = true;
-    const question = {
-      model: model.name,
-      ...(app.checkpoint.peek() ? { checkpoint: app.checkpoint.peek() } : {}),
-      input: app.input(),
-      edits: app.edits.peek(),
-    };
-    const whole = weightOf(model, question.input) < LIGHT_ENOUGH;
+    const now = question();
+    asked = JSON.stringify(now);
+    const whole = weightOf(model, now.input) < LIGHT_ENOUGH;
     try {
-      const found = await ask({ ...question, ...(whole ? {} : { wanted: ALWAYS }) }, { signal: mine.signal, lang: lang.peek() });
+      const found = await ask({ ...now, ...(whole ? {} : { wanted: ALWAYS }) }, { signal: mine.signal, lang: lang.peek() });
       fetched = new Set();
       batch(() => {
         app.error.value = "";
         app.busy.value = false;
-        run.value = { ...found, question };
+        run.value = { ...found, question: now };
         app.flows.value += 1;
       });
     } catch (error) {
       if (mine.signal.aborted) return;
+      asked = "";
       batch(() => {
         app.busy.value = false;
         app.error.value = error instanceof TypeError ? say("explorer.unreachable") : /** @type {Error} */ (error).message;
@@ -173,7 +194,7 @@ export function makeApp(owner) {
     }
   }
 
-  keepAddress(owner, fields, TURNS);
+  const quietly = keepAddress(owner, fields, isTurn);
   return app;
 }
 
@@ -184,10 +205,11 @@ export function makeApp(owner) {
 export async function open(app) {
   const asked = app.field("lang").peek() || (navigator.language.startsWith("ko") ? "ko" : "en");
   const [found] = await Promise.all([askModels(), app.speak(asked === "ko" ? "ko" : "en")]);
-  batch(() => {
+  app.quietly(() => {
     app.models.value = found;
-    const name = app.field("model").peek();
-    if (!found.some((one) => one.name === name)) app.field("model").value = found[0]?.name ?? "";
+    const wanted = found.find((one) => one.name === app.field("model").peek());
+    if (!wanted) app.field("model").value = found[0]?.name ?? "";
+    if (!wanted?.checkpoints?.map(String).includes(app.checkpoint.peek())) app.checkpoint.value = "";
   });
 }
 

@@ -6,8 +6,8 @@ import { drawLayer } from "./figure/layer.js";
 import { drawModel } from "./figure/model.js";
 import { openNumber } from "./figure/number.js";
 import { drawLayers } from "./figure/stack.js";
-import { clip, lies, readPlace, WHOLE, writePlace } from "./place.js";
-import { boxesOf, planOf } from "./plan.js";
+import { clip, WHOLE, writePlace } from "./place.js";
+import { boxAt, planOf } from "./plan.js";
 import { signal } from "./signal.js";
 import { say } from "./words.js";
 
@@ -15,6 +15,9 @@ import { say } from "./words.js";
  * @typedef {import("./app.js").App} App
  * @typedef {import("./signal.js").Owner} Owner
  */
+
+const BELOW = 26; // the figure's own edge, and a little of the page
+const BAR = 67;
 
 /**
  * @param {Owner} owner
@@ -28,28 +31,31 @@ export function makeFigure(owner, app) {
   const width = signal(0);
   const observer = new ResizeObserver(() => (width.value = Math.round(sheet.clientWidth)));
   observer.observe(sheet);
-  owner.own(() => observer.disconnect());
+  // it stays in view; one that is taller than the window scrolls with the page until its end is seen
+  const staying = new ResizeObserver(() => figure.style.setProperty("top", `${Math.min(BAR, window.innerHeight - figure.offsetHeight - 16)}px`));
+  staying.observe(figure);
+  staying.observe(document.documentElement);
+  owner.own(() => [observer, staying].forEach((one) => one.disconnect()));
 
   owner.effect(() => {
     figure.setAttribute("aria-label", say("explorer.figure"));
     crumbs.setAttribute("aria-label", say("explorer.path"));
     crumbs.replaceChildren(...pathOf(app));
   });
-  let [level, at, height] = [0, "", 0];
+  let [level, at] = [0, ""];
   owner.effect((inner) => {
     const run = app.run.value;
     if (!run || !width.value) return;
     const zoom = app.zoom.value;
-    const drawn = draw(inner, app, width.value);
+    const drawn = draw(inner, app, width.value, roomFor(sheet));
     const focused = sheet.contains(document.activeElement);
     const from = zoom > level ? sheet.querySelector(`[data-at="${writePlace(clip(app.place.peek(), zoom))}"]`)?.getBoundingClientRect() : null;
     const moved = level !== 0 && (zoom !== level || (zoom > 1 && app.at.peek() !== at));
     const sheetBox = sheet.getBoundingClientRect();
     sheet.replaceChildren(drawn);
     if (moved && zoom !== level && !isCalm()) fly(drawn, from ?? null, sheetBox, zoom > level);
-    if (moved && zoom !== level && focused) crumbs.querySelector("button:last-of-type")?.dispatchEvent(new FocusEvent("focus"));
     if (focused && zoom !== level) /** @type {HTMLElement | null} */ (crumbs.querySelector("[aria-current]"))?.focus();
-    [level, at, height] = [zoom, app.at.peek(), sheet.clientHeight];
+    [level, at] = [zoom, app.at.peek()];
   });
   owner.effect(() => {
     if (!app.flows.value || isCalm()) return;
@@ -62,8 +68,16 @@ export function makeFigure(owner, app) {
     event.preventDefault();
     zoomOut(app);
   });
-  void height;
   return figure;
+}
+
+/**
+ * How tall a drawing may be so that all of it is seen before anybody scrolls; without limit where the views stand below.
+ * @param {HTMLElement} sheet
+ */
+function roomFor(sheet) {
+  if (matchMedia("(max-width: 1000px)").matches) return Infinity;
+  return window.innerHeight - (sheet.getBoundingClientRect().top + window.scrollY) - BELOW;
 }
 
 /** @param {App} app */
@@ -79,9 +93,10 @@ export function zoomOut(app) {
  * @param {Owner} owner
  * @param {App} app
  * @param {number} width
+ * @param {number} room
  * @returns {Element}
  */
-function draw(owner, app, width) {
+function draw(owner, app, width, room) {
   const { about } = /** @type {import("./engine.js").Run} */ (app.run.value);
   const plan = planOf(about);
   const zoom = app.zoom.value;
@@ -90,12 +105,12 @@ function draw(owner, app, width) {
   const layer = stack?.layers.find((one) => one.index === place.layer) ?? stack?.layers[0];
   if (zoom === 5 && app.cell.value) return openNumber(owner, app, about);
   if (zoom >= 4) {
-    const box = boxesOf(plan).find((one) => lies(place, readPlace(one.at)) && readPlace(one.at).layer === place.layer);
+    const box = boxAt(plan, place);
     if (box) return openBox(owner, app, box, about);
   }
-  if (zoom >= 3 && stack && layer) return drawLayer(owner, app, stack, layer, about, width);
+  if (zoom >= 3 && stack && layer) return drawLayer(owner, app, stack, layer, about, width, room);
   if (zoom === 2 && stack) return drawLayers(owner, app, stack, width);
-  return drawModel(app, plan, about, width);
+  return drawModel(app, plan, about, width, room);
 }
 
 /**

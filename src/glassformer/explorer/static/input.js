@@ -43,14 +43,14 @@ export function makeInput(owner, app) {
       shown = key;
       const first = model.examples[0];
       if (model.input === "tokens" && !app.field("text").peek()) app.field("text").value = String(first?.text ?? "");
-      queueMicrotask(() => app.submit());
+      queueMicrotask(() => app.refresh());
     }
   });
   owner.effect(() => {
     const text = app.field("text").value;
     if (text !== box.value) box.value = text;
   });
-  owner.listen(window, "popstate", () => app.submit());
+  owner.listen(window, "popstate", () => app.refresh());
   owner.effect(() => {
     const words = app.model.value?.input === "tokens";
     form.hidden = !words;

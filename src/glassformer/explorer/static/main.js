@@ -6,6 +6,7 @@ import { keepEdits } from "./edits.js";
 import { makeFigure } from "./figure.js";
 import { highlight } from "./highlight.js";
 import { makeInput } from "./input.js";
+import { keepSense } from "./sense.js";
 import { Owner } from "./signal.js";
 import { VIEWS } from "./views/index.js";
 import { say, whole } from "./words.js";
@@ -106,6 +107,7 @@ const app = makeApp(owner);
 keepTheme(owner, app);
 highlight(owner, app);
 keepEdits(owner, app);
+keepSense(owner, app);
 try {
   await open(app);
   put(document.body, makeBar(owner, app), h("main", { class: "page" }, makeInput(owner, app), h("div", { class: "two" }, makeFigure(owner, app), makeViews(owner, app))));

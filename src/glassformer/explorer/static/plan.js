@@ -1,7 +1,7 @@
 // The figure's parts, read off the steps that ran: stacks, layers, boxes, and which tensors each box made.
 // Nothing here knows a family of models: a box is there because its steps are.
 
-import { placeOf, writePlace } from "./place.js";
+import { lies, placeOf, readPlace, writePlace } from "./place.js";
 
 /**
  * @typedef {import("./engine.js").About} About
@@ -102,6 +102,13 @@ export function boxesOf(plan) {
   ]);
   return [...all, plan.head].filter((one) => one !== null);
 }
+
+/**
+ * The box in which a place lies.
+ * @param {Plan} plan
+ * @param {import("./place.js").Place} place
+ */
+export const boxAt = (plan, place) => boxesOf(plan).find((one) => lies(place, readPlace(one.at)) && readPlace(one.at).layer === place.layer);
 
 /**
  * Which tokens the rows of a tensor belong to; the columns of scores and weights belong to the keys.

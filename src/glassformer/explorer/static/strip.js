@@ -8,7 +8,7 @@ const SHOWN = 8;
 
 /**
  * @typedef {{symbol: string, note?: string, values: ArrayLike<number>, most: number, at?: string,
- *   onPick?: ((column: number) => void) | null, data?: string, row?: number}} StripOf
+ *   onPick?: ((column: number) => void) | null, data?: string, row?: number, head?: number | undefined}} StripOf
  */
 
 /**
@@ -17,7 +17,7 @@ const SHOWN = 8;
  * @param {StripOf} given
  * @returns {HTMLElement}
  */
-export function strip(owner, app, { symbol, note = "", values, most, at, onPick = null, data, row }) {
+export function strip(owner, app, { symbol, note = "", values, most, at, onPick = null, data, row, head }) {
   const canvas = /** @type {HTMLCanvasElement} */ (h("canvas", { class: "strip-canvas" }));
   const readout = h("output", { class: "strip-readout" });
   owner.effect(() => {
@@ -33,7 +33,7 @@ export function strip(owner, app, { symbol, note = "", values, most, at, onPick 
   const first = Array.from({ length: Math.min(SHOWN, values.length) }, (_, i) => i);
   return h(
     "div",
-    { class: "strip", "data-at": at ?? null, "data-strip": data ?? null, "data-row": row ?? null },
+    { class: "strip", "data-at": at ?? null, "data-strip": data ?? null, "data-row": row ?? null, "data-head": head ?? null },
     h("div", { class: "strip-head" }, h("b", { class: "symbol" }, symbol), note && h("span", { class: "strip-note" }, note), readout),
     canvas,
     h(

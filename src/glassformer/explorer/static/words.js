@@ -52,7 +52,7 @@ export function number(value, digits = 3) {
   if (!Number.isFinite(value)) return value > 0 ? "∞" : value < 0 ? "−∞" : "–";
   const size = Math.abs(value);
   const text = size !== 0 && (size < 0.5 * 10 ** -digits || size >= 1e5) ? value.toExponential(1) : value.toFixed(digits);
-  return text.replace("-", "−");
+  return text.replaceAll("-", "−");
 }
 
 /**

@@ -1,12 +1,15 @@
 // The pencils of the figure: boxes that can be clicked and focused, wires along which data flow, pieces of text.
 
 import { s } from "../dom.js";
+import { fitted, wide } from "./label.js";
 
 /**
  * @typedef {import("../app.js").App} App
  * @typedef {import("../plan.js").Box} Box
  * @typedef {{x: number, y: number, width: number, height: number}} Frame
  */
+
+const MOST_ROWS = 3; // of chips
 
 /** One drawing: its SVG, its size, and the order in which data reach its parts. */
 export class Drawing {
@@ -61,7 +64,7 @@ export class Drawing {
         },
       },
       s("rect", { x, y, width, height, rx }),
-      s("text", { x: x + width / 2, y: y + height / 2 - (note ? 5 : -1), class: "label" }, label),
+      label && fitted(label, { x: x + width / 2, y: y + height / 2 - (note ? 6 : -1), width, height: note ? height - 18 : height }),
       note && s("text", { x: x + width / 2, y: y + height / 2 + 11, class: "note" }, note),
     );
     this.boxes.append(group);
@@ -95,20 +98,23 @@ export class Drawing {
    * @param {{x: number, width: number, bottom: number, side: string, kind?: string}} where
    */
   chips(tokens, { x, width, bottom, side, kind = "" }) {
-    const wide = (/** @type {string} */ text) => [...text].reduce((sum, one) => sum + (one > "\u1100" ? 12 : 7), 12);
+    const room = (/** @type {string} */ text) => Math.ceil(wide(text, 12, 400)) + 12;
     /** @type {{piece: string, at: number, width: number}[][]} */
     const rows = [[]];
     let used = 0;
-    tokens.forEach(({ piece }, at) => {
-      const needed = wide(piece) + 4;
+    tokens.forEach(({ piece: whole }, at) => {
+      const piece = room(whole) > width ? `${whole.slice(0, Math.max(1, Math.floor((whole.length * width) / room(whole)) - 2))}…` : whole;
+      const needed = room(piece) + 4;
       if (used + needed > width && used) {
         rows.push([]);
         used = 0;
       }
       used += needed;
-      /** @type {any} */ (rows.at(-1)).push({ piece, at, width: wide(piece) });
+      /** @type {any} */ (rows.at(-1)).push({ piece, at, width: room(piece) });
     });
-    const shown = rows.slice(0, 3);
+    const shown = rows.slice(0, MOST_ROWS);
+    const end = rows.length > MOST_ROWS ? shown.at(-1)?.at(-1) : null;
+    if (end) end.piece = "…";
     const height = 24;
     const top = bottom - shown.length * (height + 4);
     shown.forEach((row, line) => {
@@ -159,7 +165,7 @@ export function drawGroups(drawing, layer, { x, width, bottom, height, gap, bypa
     for (const box of [...boxes, add]) {
       if (!box) continue;
       const small = box.kind === "norm" || box.kind === "add" || box.kind === "add_norm";
-      const tall = small ? Math.max(26, height * 0.72) : height;
+      const tall = small ? Math.max(22, height * 0.72) : height;
       drawing.wire(`M${middle} ${y} V${y - gap}`, "up");
       y -= gap + tall;
       const frame = { x, y, width, height: tall };

@@ -6,6 +6,8 @@ import { matrix } from "../safetensors.js";
 import { isMasked } from "./model.js";
 import { Drawing, boxName, drawGroups } from "./draw.js";
 
+const MOST_TALL = 80; // a box with the wire below it
+
 /**
  * @param {import("../signal.js").Owner} owner
  * @param {import("../app.js").App} app
@@ -13,20 +15,23 @@ import { Drawing, boxName, drawGroups } from "./draw.js";
  * @param {import("../plan.js").Layer} layer
  * @param {import("../engine.js").About} about
  * @param {number} width
+ * @param {number} room  how tall it may be without being cut, if that can be
  */
-export function drawLayer(owner, app, stack, layer, about, width) {
+export function drawLayer(owner, app, stack, layer, about, width, room) {
+  const boxes = layer.groups.reduce((count, group) => count + group.boxes.length + (group.add ? 1 : 0), 0);
+  const each = Math.max(MOST_TALL * 0.7, Math.min(MOST_TALL, (room - 20) / Math.max(1, boxes)));
   const drawing = new Drawing(app, width);
-  const room = 34;
+  const residual = 34;
   const wide = Math.min(230, width * 0.46);
-  const x = room + 2;
+  const x = residual + 2;
   drawing.wire(`M${x + wide / 2} 4 V-12`);
   const { top, places } = drawGroups(drawing, layer, {
     x,
     width: wide,
     bottom: -6,
-    height: 62,
-    gap: 24,
-    bypass: -room + 8,
+    height: each * 0.78,
+    gap: each * 0.3,
+    bypass: -residual + 8,
     zoom: 4,
     masked: isMasked(about, stack),
     note: (box) => (box.kind === "attention" ? app.say("explorer.heads_of", { count: about.sizes["n_heads"] ?? 1 }) : ""),
@@ -58,7 +63,7 @@ function leaving(owner, app, box, frame) {
   const tensor = app.tensor((weights ?? step).name);
   const count = tensor && weights ? (tensor.shape.at(-3) ?? 1) : 1;
   for (let head = 0; tensor && head < Math.min(count, 12); head += 1) {
-    const canvas = /** @type {HTMLCanvasElement} */ (h("canvas", {}));
+    const canvas = /** @type {HTMLCanvasElement} */ (h("canvas", { "data-map": (weights ?? step).name, "data-head": weights ? head : null }));
     owner.effect(() => {
       const palette = /** @type {import("../heat.js").Palette} */ (app.dark.value ? PALETTES["dark"] : PALETTES["light"]);
       drawHeat(canvas, matrix(tensor, head), { palette, ...(weights ? { most: 1 } : {}) });

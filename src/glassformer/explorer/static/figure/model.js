@@ -3,10 +3,10 @@
 import { sideOf, tokensOf } from "../plan.js";
 import { Drawing, boxName, drawGroups } from "./draw.js";
 
-const BOX = 40;
-const GAP = 20;
+const SIZES = [[40, 20], [38, 17], [36, 15], [34, 12], [32, 10]]; // boxes and the wires between them, as tall as there is room
 const ROOM = 26; // for the residual beside a layer
 const TABS = 30; // for the tabs of the layers
+const NARROW = 220; // a column below this width has less of both
 
 /**
  * @typedef {import("../plan.js").Plan} Plan
@@ -19,8 +19,25 @@ const TABS = 30; // for the tabs of the layers
  * @param {Plan} plan
  * @param {import("../engine.js").About} about
  * @param {number} width
+ * @param {number} room  how tall it may be without being cut, if that can be
  */
-export function drawModel(app, plan, about, width) {
+export function drawModel(app, plan, about, width, room) {
+  let drawn = null;
+  for (const [box = 0, gap = 0] of SIZES) {
+    drawn = drawAt(app, plan, about, width, { box, gap });
+    if (Number(drawn.getAttribute("height")) <= room) break;
+  }
+  return /** @type {SVGElement} */ (drawn);
+}
+
+/**
+ * @param {import("../app.js").App} app
+ * @param {Plan} plan
+ * @param {import("../engine.js").About} about
+ * @param {number} width
+ * @param {{box: number, gap: number}} size
+ */
+function drawAt(app, plan, about, width, size) {
   const drawing = new Drawing(app, width);
   const count = plan.stacks.length;
   const between = count > 1 ? Math.max(20, Math.min(56, width * 0.06)) : 0;
@@ -31,7 +48,7 @@ export function drawModel(app, plan, about, width) {
   let top = 0;
   plan.stacks.forEach((stack, i) => {
     const last = i === count - 1;
-    const column = drawColumn(drawing, plan, stack, about, { x: left + i * (each + between), width: each, mirrored: i > 0, last });
+    const column = drawColumn(drawing, plan, stack, about, { x: left + i * (each + between), width: each, mirrored: i > 0, last, spare: between / 2, ...size });
     if (before && column.cross) {
       const channel = left + i * (each + between) - between / 2;
       const { middle, top: from } = /** @type {Column} */ (before);
@@ -42,7 +59,7 @@ export function drawModel(app, plan, about, width) {
     before = column;
     top = Math.min(top, column.top);
   });
-  return drawing.fit(top - 8, 12);
+  return drawing.fit(top - 2, 8);
 }
 
 /**
@@ -50,51 +67,52 @@ export function drawModel(app, plan, about, width) {
  * @param {Plan} plan
  * @param {Stack} stack
  * @param {import("../engine.js").About} about
- * @param {{x: number, width: number, mirrored: boolean, last: boolean}} where
+ * @param {{x: number, width: number, mirrored: boolean, last: boolean, spare: number, box: number, gap: number}} where
  * @returns {Column}
  */
-function drawColumn(drawing, plan, stack, about, { x, width, mirrored, last }) {
+function drawColumn(drawing, plan, stack, about, { x, width, mirrored, last, spare, box: tallest, gap }) {
   const { app } = drawing;
-  const inner = { x: x + (mirrored ? ROOM - 8 : TABS + ROOM), width: width - TABS - 2 * ROOM + 8 };
+  const less = width < NARROW ? 6 : 0;
+  const [aside, tabs] = [ROOM - less, TABS - less / 2];
+  const inner = { x: x + (mirrored ? aside - 8 : tabs + aside), width: width - tabs - 2 * aside + 8 };
   const middle = inner.x + inner.width / 2;
   const side = sideOf(about, `${stack.name}.input`);
-  let y = drawing.chips(tokensOf(about, side), { x: inner.x - 12, width: inner.width + 24, bottom: 4, side });
+  const beyond = aside - 8 + Math.min(spare, 12); // chips may be wider than boxes
+  const rows = { x: inner.x - beyond, width: inner.width + 2 * beyond, side };
+  let y = drawing.chips(tokensOf(about, side), { ...rows, bottom: 4 });
   /** @param {import("../plan.js").Box | null} box @param {number} [tall] */
-  const single = (box, tall = BOX) => {
+  const single = (box, tall = tallest) => {
     if (!box) return;
-    drawing.wire(`M${middle} ${y} V${y - GAP}`, "up");
-    y -= GAP + tall;
+    drawing.wire(`M${middle} ${y} V${y - gap}`, "up");
+    y -= gap + tall;
     drawing.box({ ...inner, y, height: tall }, { at: box.at, kind: box.kind, label: boxName(app, box), zoom: 4 });
   };
   single(stack.embedding);
-  if (stack.input?.steps[0]?.says === "input_stream") single(stack.input, 30);
+  if (stack.input?.steps[0]?.says === "input_stream") single(stack.input, tallest * 0.75);
 
   drawing.order += 1;
   const masked = isMasked(about, stack);
   const shown = stack.layers.find((layer) => layer.index === app.place.value.layer && app.place.value.stack === stack.name) ?? stack.layers[0];
-  const bottom = y - GAP * 0.5;
+  const bottom = y - gap * 0.5;
   drawing.wire(`M${middle} ${y} V${bottom}`);
   let cross = null;
   if (shown) {
-    const bypass = (mirrored ? 1 : -1) * (ROOM - 10);
-    const { top, places } = drawGroups(drawing, shown, { ...inner, bottom: bottom - 4, height: BOX, gap: GAP, bypass, zoom: 4, masked, anyLayer: true });
+    const bypass = (mirrored ? 1 : -1) * (aside - 10);
+    const { top, places } = drawGroups(drawing, shown, { ...inner, bottom: bottom - 4, height: tallest, gap, bypass, zoom: 4, masked, anyLayer: true });
     const found = places.get(`${shown.at}.cross_attention`);
     if (found) cross = { x: found.x, y: found.y + found.height * 0.7 };
-    const frame = { x: inner.x - ROOM + 2, y: top - 14, width: inner.width + 2 * ROOM - 4, height: bottom - top + 18 };
-    drawStack(drawing, stack, frame, mirrored);
+    const frame = { x: inner.x - aside + 2, y: top - 14, width: inner.width + 2 * aside - 4, height: bottom - top + 18 };
+    drawStack(drawing, stack, frame, { mirrored, tabs });
     y = top - 14;
     drawing.wire(`M${middle} ${top} V${y}`);
   }
-  if (stack.output && stack.output.steps[0]?.formula.includes("Norm(")) single(stack.output, 30);
+  if (stack.output && stack.output.steps[0]?.formula.includes("Norm(")) single(stack.output, tallest * 0.75);
   if (last && plan.head) {
     single(plan.head);
     const said = saidBy(about);
     if (said.length) {
-      drawing.wire(`M${middle} ${y} V${y - GAP}`, "up");
-      const rows = new Drawing(app, drawing.width); // measured first: chips grow upwards from their bottom
-      const height = -rows.chips(said, { x: inner.x - 12, width: inner.width + 24, bottom: 0, side });
-      y = drawing.chips(said, { x: inner.x - 12, width: inner.width + 24, bottom: y - GAP, side, kind: "said" });
-      y = Math.min(y, y + height - height);
+      drawing.wire(`M${middle} ${y} V${y - gap}`, "up");
+      y = drawing.chips(said, { ...rows, bottom: y - gap, kind: "said" });
     }
   }
   return { top: y, middle, cross };
@@ -105,22 +123,22 @@ function drawColumn(drawing, plan, stack, about, { x, width, mirrored, last }) {
  * @param {Drawing} drawing
  * @param {Stack} stack
  * @param {import("./draw.js").Frame} frame
- * @param {boolean} mirrored
+ * @param {{mirrored: boolean, tabs: number}} how
  */
-function drawStack(drawing, stack, frame, mirrored) {
+function drawStack(drawing, stack, frame, { mirrored, tabs }) {
   const { app } = drawing;
   const label = app.say(`explorer.stack.${stack.name}`);
   const group = drawing.box(frame, { at: stack.name, kind: "stack", label, zoom: 2, rx: 16 });
   drawing.frames.append(group);
   group.querySelectorAll("text").forEach((text) => text.remove());
-  const edge = mirrored ? frame.x + frame.width + 4 : frame.x - TABS + 4;
+  const edge = mirrored ? frame.x + frame.width + 4 : frame.x - tabs + 4;
   const tall = Math.min(26, (frame.height - 44) / Math.max(1, stack.layers.length));
   const first = frame.y + frame.height / 2 + (tall * stack.layers.length) / 2;
-  drawing.text(edge + (TABS - 8) / 2, first - tall * stack.layers.length - 10, `${stack.layers.length}×`, "times");
+  drawing.text(edge + (tabs - 8) / 2, first - tall * stack.layers.length - 10, `${stack.layers.length}×`, "times");
   for (const layer of stack.layers) {
     const y = first - tall * (layer.index + 1);
     const tab = drawing.box(
-      { x: edge, y: y + 1.5, width: TABS - 8, height: Math.max(3, tall - 3) },
+      { x: edge, y: y + 1.5, width: tabs - 8, height: Math.max(3, tall - 3) },
       { at: layer.at, kind: "tab", label: tall > 13 ? String(layer.index + 1) : "", zoom: 3, rx: 6 },
     );
     tab.setAttribute("aria-label", app.say("explorer.layer", { number: layer.index + 1 }) + `, ${label}`);

@@ -57,27 +57,35 @@ export function openNumber(owner, app, about) {
  * @param {Why} why
  */
 function explain(app, why) {
-  const most = Math.max(1e-9, ...why.terms.map((term) => Math.abs(term.value)));
   return [
     why.filled ? h("p", { class: "filled" }, h("code", {}, `${why.filled} = ${number(why.result, 4)}`)) : "",
     why.terms.some((term) => term.name) ? h("p", { class: "quiet" }, say("explorer.why.further")) : "",
-    h(
-      "ul",
-      { class: "terms" },
-      why.terms.map((term) => {
-        const where = term.name && term.index ? placeOfNumber(term.name, term.index) : null;
-        const shown = [
-          h("span", { class: "term-label", title: term.label }, shortLabel(term.label)),
-          h("span", { class: `term-bar ${term.value < 0 ? "minus" : "plus"}`, style: { "--part": Math.abs(term.value) / most } }),
-          h("span", { class: "term-value", "data-value": String(term.value) }, number(term.value, 4)),
-        ];
-        return h("li", {}, where ? h("button", { type: "button", onclick: () => app.go(where.place, { zoom: 5, cell: where.cell }) }, shown) : h("div", {}, shown));
-      }),
-    ),
+    why.terms.length ? operands(app, why) : h("p", { class: "quiet" }, say("explorer.why.no_operands")),
     why.rest.count ? h("p", { class: "quiet" }, say("explorer.why.rest", { count: why.rest.count, value: number(why.rest.value, 4) })) : "",
-    why.exact ? "" : h("p", { class: "quiet" }, say("explorer.why.not_all")),
+    why.exact ? "" : h("p", { class: "quiet not-all" }, say("explorer.why.not_all")),
     why.source ? h("p", { class: "quiet" }, h("code", {}, `${why.source.file}:${why.source.line}`)) : "",
   ].filter((part) => part !== "");
+}
+
+/**
+ * @param {import("../app.js").App} app
+ * @param {Why} why
+ */
+function operands(app, why) {
+  const most = Math.max(1e-9, ...why.terms.map((term) => Math.abs(term.value)));
+  return h(
+    "ul",
+    { class: "terms" },
+    why.terms.map((term) => {
+      const where = term.name && term.index ? placeOfNumber(term.name, term.index) : null;
+      const shown = [
+        h("span", { class: "term-label", title: term.label }, shortLabel(term.label)),
+        h("span", { class: `term-bar ${term.value < 0 ? "minus" : "plus"}`, style: { "--part": Math.abs(term.value) / most } }),
+        h("span", { class: "term-value", "data-value": String(term.value) }, number(term.value, 4)),
+      ];
+      return h("li", {}, where ? h("button", { type: "button", onclick: () => app.go(where.place, { zoom: 5, cell: where.cell }) }, shown) : h("div", {}, shown));
+    }),
+  );
 }
 
 /**

@@ -29,10 +29,7 @@ export function drawLayers(owner, app, stack, width) {
     const boxes = layer.groups.flatMap(({ boxes: inside, add }) => [...inside, add]).filter((box) => box !== null);
     const number = app.say("explorer.layer", { number: layer.index + 1 });
     const card = drawing.box({ x, y, width: wide, height: CARD }, { at: layer.at, kind: "layer", label: number, zoom: 3, rx: 14 });
-    const title = card.querySelector("text");
-    title?.setAttribute("x", String(x + 16));
-    title?.setAttribute("y", String(y + 24));
-    title?.setAttribute("class", "title");
+    card.querySelector("text")?.replaceWith(s("text", { x: x + 16, y: y + 24, class: "title" }, number));
     drawParts(drawing, boxes, { x: x + 16, y: y + 42, width: Math.min(wide * 0.42, 220) });
     drawing.boxes.append(maps(owner, app, layer, { x: x + wide * 0.5, y: y + 10, width: wide * 0.5 - 12, height: CARD - 20 }));
   }
@@ -74,7 +71,7 @@ function maps(owner, app, layer, frame) {
     const tensor = app.tensor(name);
     const heads = tensor?.shape.at(-3) ?? 0;
     for (let head = 0; tensor && head < Math.min(heads, 12); head += 1) {
-      const canvas = /** @type {HTMLCanvasElement} */ (h("canvas", {}));
+      const canvas = /** @type {HTMLCanvasElement} */ (h("canvas", { "data-map": name, "data-head": head }));
       owner.effect(() => {
         const palette = /** @type {import("../heat.js").Palette} */ (app.dark.value ? PALETTES["dark"] : PALETTES["light"]);
         drawHeat(canvas, matrix(tensor, head), { most: 1, palette });

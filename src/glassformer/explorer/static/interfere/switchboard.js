@@ -90,8 +90,8 @@ function heads(owner, app, about, name, importance) {
       cell.dataset["moved"] = moved === null ? "" : String(moved);
       cell.style.setProperty("background", `rgb(${colour(share, palette).join(" ")})`);
       cell.style.setProperty("color", `rgb(${(share > 0.5 ? palette.zero : app.dark.value ? [233, 236, 244] : [26, 32, 51]).join(" ")})`);
-      cell.textContent = off ? "✕" : moved === null ? String(head + 1) : number(moved, 2).replace(/^0\./, ".");
-      const told = `${say("explorer.head", { number: head + 1 })}: ${off ? say("explorer.interfere.off") : moved === null ? "" : say("explorer.interfere.moves", { moved: number(moved) })}`;
+      cell.textContent = off ? "✕" : moved === null ? String(head + 1) : brief(moved);
+      const told = `${say("explorer.head", { number: head + 1 })}: ${off ? say("explorer.interfere.off") : moved === null ? "" : say("explorer.interfere.moves", { moved: number(moved, 4) })}`;
       cell.setAttribute("aria-label", told);
       cell.title = told;
     });
@@ -99,6 +99,12 @@ function heads(owner, app, about, name, importance) {
   });
   return h("div", { class: "switch-attention", role: "group", "aria-label": say(`explorer.interfere.${box}`) }, h("small", { class: "quiet" }, say(`explorer.interfere.${box}`)), h("div", { class: "switch-row" }, cells));
 }
+
+/**
+ * A share in the room of a small cell; the whole number is in its title.
+ * @param {number} share
+ */
+const brief = (share) => (share < 0.0005 ? "0" : share.toFixed(share < 0.01 ? 3 : 2).replace(/^0\./, "."));
 
 /**
  * @param {App} app

@@ -44,7 +44,7 @@ export function playlist(about, masked) {
   const head = plan.head;
   const nowhere = { stack: "", layer: null, box: head };
   for (const step of head?.steps ?? []) {
-    const kind = /** @type {Record<string, string>} */ ({ logits: "logits", pooled: "pooled" })[step.key] ?? "choice";
+    const kind = /** @type {Record<string, string>} */ ({ logits: "logits", object_logits: "logits", pooled: "pooled" })[step.key] ?? "choice";
     scenes.push({ at: kind === "choice" ? "head.choice" : writePlace(placeOf(step.name)), kind, steps: [step], ...nowhere });
   }
   return scenes;

@@ -52,6 +52,7 @@ export function rowStrip(given, name, { symbol, note, head, most }) {
     most: most ?? reach(found.values),
     data: name,
     row: found.row,
+    head,
     onPick: (column) => given.app.go(place, { zoom: 5, cell: [found.row, column] }),
   });
 }
@@ -211,13 +212,19 @@ function rowNumbers(given) {
  * @param {Given} given
  */
 function bars({ app, about }) {
-  const { top, classes, numbers } = about.output;
+  const { top, classes, numbers, objects } = about.output;
   const side = about.tokens.target?.length ? "target" : "source";
+  if (Array.isArray(objects)) return h("div", {}, found(objects, app.rows.value[side]));
   const rows = Array.isArray(top) ? top : [];
   const row = Math.min(app.rows.value[side], Math.max(0, rows.length - 1));
   /** @type {{label: string, p: number}[]} */
   const shown = rows[row]?.map((/** @type {any} */ one) => ({ label: one.piece, p: one.p })) ?? [...(classes ?? [])].map((one) => ({ label: one.label ?? one.piece, p: one.p })).sort((a, b) => b.p - a.p);
   if (!shown.length && Array.isArray(numbers)) return h("p", { class: "numbers" }, numbers.slice(0, 12).map((/** @type {number} */ one) => h("span", { class: "number" }, number(one, 2))));
+  return choices(shown);
+}
+
+/** @param {{label: string, p: number}[]} shown */
+function choices(shown) {
   return h(
     "ol",
     { class: "terms choices" },
@@ -225,4 +232,18 @@ function bars({ app, about }) {
       h("li", {}, h("div", {}, h("span", { class: "term-label" }, one.label), h("span", { class: "term-bar plus", style: { "--part": one.p } }), h("span", { class: "term-value" }, number(one.p)))),
     ),
   );
+}
+
+/**
+ * What each query or prompt has found, and the box of the followed one.
+ * @param {{label: string | null, p: number, box: number[]}[]} objects
+ * @param {number} row
+ */
+function found(objects, row) {
+  const followed = objects[Math.min(row, objects.length - 1)];
+  const name = (/** @type {string | null} */ label) => label ?? say("explorer.interfere.nothing");
+  return [
+    choices(objects.map(({ label, p }, at) => ({ label: `${at + 1}. ${name(label)}`, p }))),
+    h("p", { class: "numbers box-numbers" }, (followed?.box ?? []).map((one) => h("span", { class: "number" }, number(one)))),
+  ];
 }

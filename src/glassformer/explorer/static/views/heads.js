@@ -77,7 +77,7 @@ function grid(owner, app, { key, names }) {
         if (tensor) drawHeat(canvas, matrix(tensor, head), { most: 1, palette });
       });
       const label = `${say(`explorer.attention.${key}`)}, ${say("explorer.layer", { number: (place.layer ?? 0) + 1 })}, ${say("explorer.head", { number: head + 1 })}`;
-      const button = h("button", { type: "button", class: "head-cell", "data-at": at, "aria-label": label, title: label, onclick: () => app.go(at, { zoom: app.zoom.peek() }) }, canvas);
+      const button = h("button", { type: "button", class: "head-cell", "data-at": at, "aria-label": label, title: label, onclick: () => app.go(at) }, canvas);
       owner.effect(() => button.setAttribute("aria-pressed", String(chosen(app) === `${name} ${app.head.value}` && head === app.head.value)));
       return button;
     });
