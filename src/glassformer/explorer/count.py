@@ -33,7 +33,7 @@ def counted(name: str, config: ModelConfig, request: Fields) -> dict[str, Any]:
     ledger = count(name, changed, Pass(batch=batch, length=length or 1))
     job = plan(name, changed, tokens=TOKENS, device=one, job=Job(batch=batch, length=length))
     return {
-        "sizes": {key: _size_of(changed, key) for key in SETTABLE},
+        "sizes": {key: _size_of(changed, key) for key in SETTABLE if _size_of(changed, key)},
         "parts": parts(ledger),
         "total": vars(ledger.total),
         "pass": {"batch": batch, "length": length},
@@ -103,4 +103,4 @@ def _size_of(config: ModelConfig, key: str) -> int:
         return max(config.encoder_layers, config.decoder_layers)
     if key == "n_kv_heads":
         return config.n_kv_heads or config.n_heads
-    return int(getattr(config, key))
+    return getattr(config, key) or 0
