@@ -2,10 +2,12 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+TYPESCRIPT := 7.0.2
+TSC := build/typescript-$(TYPESCRIPT)/node_modules/.bin/tsc
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: setup pretrained demo browser test test-fast fuzz check format bench tables report explore docs clean
+.PHONY: setup pretrained demo browser test test-fast fuzz check page-types format bench tables report explore docs clean
 
 setup: .venv/ready  ## the virtual environment with everything installed
 
@@ -50,11 +52,21 @@ browser:  ## Chromium for the tests of the pages, and a font with Hangul
 		echo "missing: $$missing; install with: sudo apt-get install -y $$missing (the tests that need it are skipped)"; \
 	fi
 
-check: setup  ## format, lint, types, direction of imports
+check: setup page-types  ## format, lint, types, direction of imports
 	$(BIN)/ruff format --check src tests examples
 	$(BIN)/ruff check src tests examples
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+
+# TypeScript is fetched once, into build/. Without Node or a registry everything else is still checked.
+page-types:  ## the types of the explorer's page, where Node is present
+	@if ! command -v node >/dev/null || ! command -v npm >/dev/null; then \
+		echo "not checked: the types of the page, for want of Node"; \
+	elif [ -x $(TSC) ] || npm install --silent --no-save --fetch-retries=0 --prefix build/typescript-$(TYPESCRIPT) typescript@$(TYPESCRIPT) 2>/dev/null >&2; then \
+		$(TSC) -p jsconfig.json; \
+	else \
+		echo "not checked: the types of the page; npm cannot fetch typescript $(TYPESCRIPT)"; \
+	fi
 
 format: setup  ## put everything into the house's form
 	$(BIN)/ruff check --fix src tests examples

@@ -24,7 +24,11 @@ def command(
 ) -> None:
     from glassformer.explorer.serve import serve
 
-    serve(models or [], port=port, browser=not no_browser, announce=lambda url: print_rich(say("explore.at", url=url)))
+    def announce(url: str) -> None:
+        print_rich(say("explore.at", url=url))
+        sys.stdout.flush()  # whoever reads it through a pipe is told now, not at the end
+
+    serve(models or [], port=port, browser=not no_browser, announce=announce)
     print_rich(say("explore.ended"))
     sys.stdout.flush()
     os._exit(0)  # a pass that still computes in a thread would hold the process back

@@ -5,7 +5,6 @@ Handlers are plain functions, so that Starlette runs them in threads and torch d
 
 from __future__ import annotations
 
-import json
 import mimetypes
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,7 +14,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
+from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -23,7 +22,7 @@ from glassformer.config.values import one_of
 from glassformer.errors import FileError, GlassformerError, InputError
 from glassformer.explorer import fields, lab
 from glassformer.explorer.fields import Fields
-from glassformer.explorer.guard import HEADERS, LARGEST_BODY, SLOWEST_BODY, Guard, asked_language, fault
+from glassformer.explorer.guard import AT_ONCE, HEADERS, LARGEST_BODY, SLOWEST_BODY, Guard, asked_language, fault
 from glassformer.explorer.inputs import MOST_POSITIONS
 from glassformer.explorer.passes import MOST_BYTES, REQUEST_KEYS, run
 from glassformer.explorer.payload import payload
@@ -54,6 +53,7 @@ for ending, kind in {".js": "text/javascript", ".css": "text/css", ".svg": "imag
 LIMITS = {  # what a client may expect; openapi.json explains each
     "body_bytes": LARGEST_BODY,
     "body_seconds": SLOWEST_BODY,
+    "requests_at_once": AT_ONCE,
     "waiting_requests": WAITING,
     "waiting_seconds": PATIENCE,
     "positions": MOST_POSITIONS,
@@ -97,7 +97,7 @@ class Explorer:
         """All that can be opened; one that cannot says why in `error`, and the others are still there."""
         for offered in self.shelf:
             try:
-                with offered.use() as loaded:
+                with offered.look() as loaded:
                     yield model_entry(offered, loaded)
             except GlassformerError as error:
                 yield {"name": offered.name, "error": error.in_language(lang)}
@@ -168,9 +168,7 @@ class using:  # noqa: N801  (a context manager that reads like a word)
 
 
 def _body(request: Request, known: tuple[str, ...]) -> Fields:
-    body: Fields = request.state.json
-    fields.known_keys(body, known)
-    return body
+    return fields.body(request.state.json, known)
 
 
 # --- errors ---
@@ -221,10 +219,3 @@ def make_app(shelf: Shelf) -> Starlette:
     app = Starlette(routes=routes, middleware=[Middleware(Guard)], exception_handlers=errors)
     app.state.shelf = shelf
     return app
-
-
-def lines(records: Iterator[dict[str, Any]]) -> StreamingResponse:
-    """Records as NDJSON, one to a line, sent as they come."""
-    return StreamingResponse(
-        (json.dumps(record, ensure_ascii=False) + "\n" for record in records), media_type="application/x-ndjson"
-    )

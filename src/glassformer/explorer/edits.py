@@ -17,6 +17,7 @@ from glassformer.config.values import one_of
 from glassformer.errors import InputError, suggest
 from glassformer.explorer import fields
 from glassformer.explorer.fields import Fields
+from glassformer.models.block import Block
 from glassformer.tap import unobserved
 from glassformer.trace.catalogue import taps
 from glassformer.trace.edit import Change, replace, scale, zero
@@ -44,6 +45,8 @@ def changes_of(model: nn.Module, edits: list[Fields]) -> Changes:
     found, known = Changes(), taps(model)
     for edit in edits:
         fields.known_keys(edit, REQUEST_KEYS)
+        for key in ("head", "row", "column"):
+            fields.whole(edit, key)
         kind, pattern = one_of("kind", fields.text(edit, "kind"), KINDS), fields.text(edit, "name")
         if kind == "forbid":  # named by its attention, or by one of the two maps
             pattern = pattern.removesuffix(".scores").removesuffix(".weights") + ".scores"
@@ -132,8 +135,8 @@ def _draw(found: Changes, model: nn.Module, name: str, edit: Fields) -> None:
 
 def _skip(found: Changes, model: nn.Module, name: str, edit: Fields) -> None:
     """A layer without effect: what leaves it is what entered."""
-    stack, blocks, number, *tap = name.split(".")
-    if blocks != "blocks" or tap != ["output"]:
+    stack, blocks, number, *tap = [*name.split("."), "", ""]
+    if (blocks, tap) != ("blocks", ["output", "", ""]):
         raise InputError("explorer_skip", name=name)
     before = f"{stack}.input" if number == "0" else f"{stack}.blocks.{int(number) - 1}.output"
     kept: dict[str, Tensor] = {}
@@ -150,11 +153,11 @@ def _residual(found: Changes, model: nn.Module, name: str, edit: Fields) -> None
     """A sub-layer whose input is not added: only what it computed goes on."""
     path, _, tap = name.rpartition(".")
     block: Any = model.get_submodule(path)
+    if not isinstance(block, Block) or block.norm_order == "parallel":
+        raise InputError("explorer_residual", name=name)
     part = {"after_self_attention": "self_attention", "after_cross_attention": "cross_attention"}.get(
         tap, "feed_forward"
     )
-    if ".blocks." not in name or "blocks" in tap or block.norm_order == "parallel":
-        raise InputError("explorer_residual", name=name)
     norm = getattr(block, f"{part}_norm")
     kept: dict[str, Tensor] = {}
 

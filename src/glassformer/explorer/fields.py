@@ -74,6 +74,14 @@ def _several(key: str, value: object, most: int) -> Sequence[Any]:
     return value
 
 
+def body(fields: Fields, known: Sequence[str]) -> Fields:
+    """The fields of a request, none of them unknown, with the input where there must be one."""
+    known_keys(fields, known)
+    if "input" in known and fields.get("input") is None:
+        raise InputError("explorer_missing", key="input")
+    return fields
+
+
 def known_keys(fields: Fields, known: Sequence[str]) -> None:
     """Raises for a field that nobody reads: most often it is misspelt."""
     for key in fields:

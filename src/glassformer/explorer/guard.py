@@ -20,6 +20,7 @@ from glassformer.words import LANGUAGES, language, say
 LOCAL = ("127.0.0.1", "localhost", "::1")
 LARGEST_BODY = 4_000_000  # bytes
 SLOWEST_BODY = 10.0  # seconds until a body has arrived
+AT_ONCE = 32  # requests with a body that are under way; Starlette has 40 threads, and the page needs some
 DEEPEST = 32  # brackets inside brackets
 POLICY = "default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
 HEADERS = {
@@ -36,6 +37,7 @@ class Guard:
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
+        self.under_way = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -49,14 +51,32 @@ class Guard:
 
         headers = Headers(scope=scope)
         refusal = refused(headers)
-        if refusal is None and scope["method"] == "POST":
-            refusal, body = await _body(headers, receive)
-            scope.setdefault("state", {})["json"] = body
         if refusal is not None:
-            kind, status = refusal
-            await fault(kind, status, asked_language(scope))(scope, receive, guarded)
+            await _refuse(refusal, scope, receive, guarded)
+        elif scope["method"] == "POST":
+            await self._with_body(headers, scope, receive, guarded)
+        else:
+            await self.app(scope, receive, guarded)
+
+    async def _with_body(self, headers: Headers, scope: Scope, receive: Receive, send: Send) -> None:
+        if self.under_way >= AT_ONCE:
+            await _refuse(("busy", 503), scope, receive, send)
             return
-        await self.app(scope, receive, guarded)
+        self.under_way += 1
+        try:
+            refusal, body = await _body(headers, receive)
+            if refusal is not None:
+                await _refuse(refusal, scope, receive, send)
+                return
+            scope.setdefault("state", {})["json"] = body
+            await self.app(scope, receive, send)
+        finally:
+            self.under_way -= 1
+
+
+async def _refuse(refusal: tuple[str, int], scope: Scope, receive: Receive, send: Send) -> None:
+    kind, status = refusal
+    await fault(kind, status, asked_language(scope))(scope, receive, send)
 
 
 def refused(headers: Headers) -> tuple[str, int] | None:

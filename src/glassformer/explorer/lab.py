@@ -12,13 +12,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from glassformer.errors import InputError
+from glassformer.config.values import wrong_type
+from glassformer.errors import GlassformerError
 from glassformer.explorer import checkpoints, count, decode, fields, gradients, lens
 from glassformer.explorer.fields import Fields
 from glassformer.explorer.guard import asked_language
-from glassformer.explorer.shelf import Offered, Shelf
+from glassformer.explorer.shelf import Busy, Offered, Shelf
 from glassformer.loading import Loaded
 from glassformer.runs.weights import AUTO
+from glassformer.words import say
 
 
 class Laboratory:
@@ -45,36 +47,46 @@ class Laboratory:
 
     def decode(self, request: Request) -> Response:
         """NDJSON; what is wrong with a request shows at its first record, before the answer begins."""
-        body = read(request, decode.REQUEST_KEYS)
+        body, begun = read(request, decode.REQUEST_KEYS), False
 
         @contextmanager
         def use() -> Iterator[Loaded]:
-            with self.use(body) as (_, loaded):
+            nonlocal begun
+            with self.use(body, begun=begun) as (_, loaded):
+                begun = True
                 yield loaded
 
         going = decode.decode(use, body)
-        first = next(going)
-        lines = (json.dumps(record, ensure_ascii=False) + "\n" for record in chain([first], going))
-        return StreamingResponse(lines, media_type="application/x-ndjson")
+        records = chain([next(going)], going)
+        return StreamingResponse(lines(records, asked_language(request.scope)), media_type="application/x-ndjson")
 
     def events(self, request: Request) -> Response:
         after = request.query_params.get("after", "0")
         if not (after.isascii() and after.isdecimal() and len(after) < 10):
-            raise InputError("explorer_index", key="after", value=after[:20], last="…")
+            raise wrong_type("after", after, "whole_number")
         return JSONResponse(checkpoints.events(self.shelf.find(request.path_params["name"]), int(after)))
 
     @contextmanager
-    def use(self, body: Fields) -> Iterator[tuple[Offered, Loaded]]:
+    def use(self, body: Fields, *, begun: bool = False) -> Iterator[tuple[Offered, Loaded]]:
         """The model and the checkpoint that a request names; for this request alone."""
         offered, given = self.shelf.find(fields.text(body, "model")), fields.optional_text(body, "checkpoint")
-        with offered.use(given or AUTO) as loaded:
+        with offered.use(given or AUTO, begun=begun) as loaded:
             yield offered, loaded
 
 
 def read(request: Request, known: tuple[str, ...]) -> Fields:
-    body: Fields = request.state.json
-    fields.known_keys(body, known)
-    return body
+    return fields.body(request.state.json, known)
+
+
+def lines(records: Iterator[dict[str, Any]], lang: str) -> Iterator[str]:
+    """Records as NDJSON; what goes wrong after the answer has begun is its last line."""
+    try:
+        for record in records:
+            yield json.dumps(record, ensure_ascii=False) + "\n"
+    except Busy:
+        yield json.dumps({"error": say("explorer_faults.busy", lang), "kind": "busy"}, ensure_ascii=False) + "\n"
+    except GlassformerError as error:
+        yield json.dumps({"error": error.in_language(lang), "kind": "input"}, ensure_ascii=False) + "\n"
 
 
 def routes(shelf: Shelf) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import signal
 import socket
 import threading
 import webbrowser
@@ -53,23 +54,26 @@ def serve(
     browser: bool = True,
     announce: Callable[[str], None] = lambda url: None,
 ) -> None:
-    """Serve until Ctrl-C. `announce` is called with the address once the server answers."""
-    shelf, listening = opened(models), listen(port)
-    url = f"http://{HOST}:{listening.getsockname()[1]}/"
+    """Serve until Ctrl-C or SIGTERM. `announce` is called with the address once the server answers.
 
-    def ready() -> None:
-        announce(url)
-        if browser:
-            threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
-
+    This thread only waits, so that nothing holds it back when it is to end: neither a pass nor who waits for one.
+    """
+    running = start(models, port=port, browser=False)
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        Server(_config(shelf), ready).run([listening])
-    except KeyboardInterrupt:  # uvicorn raises it again after it has shut down
-        return
+        announce(running.url)
+        if browser:
+            threading.Thread(target=webbrowser.open, args=(running.url,), daemon=True).start()
+        while running.thread.is_alive():
+            running.thread.join(0.5)  # without a time, no Ctrl-C would be heard on Windows
+    except KeyboardInterrupt:
+        running.server.should_exit = True
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def start(models: Sequence[str | Path] = (), *, port: int | None = None, browser: bool = True) -> Running:
-    """The same in a thread of this process."""
+    """Serve in a thread of this process."""
     shelf, listening = opened(models), listen(port)
     url, answers = f"http://{HOST}:{listening.getsockname()[1]}/", threading.Event()
     server = Server(_config(shelf), answers.set)

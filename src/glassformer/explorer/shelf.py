@@ -41,10 +41,13 @@ class Offered:
     counting: threading.Lock = field(default_factory=threading.Lock)
 
     @contextmanager
-    def use(self, checkpoint: str = AUTO) -> Iterator[Loaded]:
-        """The model, for this request alone. Raises `Busy` if too many are waiting."""
+    def use(self, checkpoint: str = AUTO, *, begun: bool = False) -> Iterator[Loaded]:
+        """The model, for this request alone. Raises `Busy` if too many wait, or it has waited too long.
+
+        An answer that has `begun`, and uses the model step by step, is not sent away for the others who wait.
+        """
         with self.counting:
-            if self.waiting >= WAITING:
+            if self.waiting >= WAITING and not begun:
                 raise Busy
             self.waiting += 1
         try:
@@ -57,6 +60,16 @@ class Offered:
             yield self._loaded(checkpoint)
         finally:
             self.lock.release()
+
+    @contextmanager
+    def look(self) -> Iterator[Loaded]:
+        """The model for what needs no pass: once it is open, nobody waits."""
+        known = self.opened.get(AUTO)
+        if known is not None:
+            yield known
+        else:
+            with self.use() as loaded:
+                yield loaded
 
     def _loaded(self, checkpoint: str) -> Loaded:
         if checkpoint not in self.opened:

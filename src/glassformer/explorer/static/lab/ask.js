@@ -1,6 +1,6 @@
 // What the views of the laboratory share: questions to the server about the present run, and answers that follow it.
 
-import { ask } from "../engine.js";
+import { Refused, ask } from "../engine.js";
 import { signal } from "../signal.js";
 
 /**
@@ -44,7 +44,7 @@ export function answered(owner, app, path, more = () => ({})) {
 }
 
 /**
- * Asks for records that come one by one, a line of JSON each.
+ * Asks for records that come one by one, a line of JSON each; what goes wrong on the way is the last of them.
  * @param {string} path
  * @param {any} body
  * @param {{signal: AbortSignal, lang: string}} options
@@ -60,7 +60,10 @@ export async function stream(path, body, options, each) {
     rest += decoder.decode(value, { stream: !done });
     const lines = rest.split("\n");
     rest = lines.pop() ?? "";
-    lines.filter(Boolean).forEach((line) => each(JSON.parse(line)));
+    for (const record of lines.filter(Boolean).map((line) => JSON.parse(line))) {
+      if (record.error) throw new Refused(record.error, record.kind);
+      each(record);
+    }
     if (done) return;
   }
 }
