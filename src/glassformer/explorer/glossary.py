@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Any
 
+from glassformer.explorer.texts import READING
 from glassformer.textbook.book import Page
 from glassformer.textbook.prose import kept, line, marked
 from glassformer.words import sentences
@@ -15,9 +17,12 @@ BESIDE = {"key": "query", "value": "query"}  # everyday words too: terms where t
 _BRACKETS = re.compile(r"^(.+?) ?\(([^)]+)\)(?: (.+))?$")
 
 
+@cache
 def glossary(lang: str) -> dict[str, Any]:
     """All terms in the order of the textbook; `forms` are empty for what is never marked in a text."""
     own = sentences(lang)
+    with READING:
+        terms = Page("glossary", lang).terms
     return {
         "language": lang,
         "terms": [
@@ -29,7 +34,7 @@ def glossary(lang: str) -> dict[str, Any]:
                 "forms": [] if key in EVERYDAY else forms(term["term"], own.get(FORMS + key)),
                 "beside": BESIDE.get(key),
             }
-            for key, term in Page("glossary", lang).terms.items()
+            for key, term in terms.items()
         ],
     }
 

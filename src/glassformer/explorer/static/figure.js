@@ -9,6 +9,7 @@ import { drawLayers } from "./figure/stack.js";
 import { clip, lies, readPlace, WHOLE, writePlace } from "./place.js";
 import { boxesOf, planOf } from "./plan.js";
 import { signal } from "./signal.js";
+import { takeMenu } from "./take/menu.js";
 import { say } from "./words.js";
 
 /**
@@ -24,7 +25,7 @@ import { say } from "./words.js";
 export function makeFigure(owner, app) {
   const crumbs = h("nav", { class: "crumbs" });
   const sheet = h("div", { class: "sheet" });
-  const figure = h("section", { class: "figure", id: "figure" }, crumbs, sheet);
+  const figure = h("section", { class: "figure", id: "figure" }, crumbs, takeMenu(owner, app, { id: "take-figure", view: () => "figure", panel: () => sheet }), sheet);
   const width = signal(0);
   const observer = new ResizeObserver(() => (width.value = Math.round(sheet.clientWidth)));
   observer.observe(sheet);
