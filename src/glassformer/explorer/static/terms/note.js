@@ -2,20 +2,13 @@
 
 import { h, put } from "../dom.js";
 import { lang } from "../words.js";
+import { termOfBox } from "./boxes.js";
 import { glossary } from "./mark.js";
 
 /** @typedef {import("../app.js").App} App */
 
 const PATIENCE = 350; // ms that the pointer rests; boxes of the figure are crossed on the way to others
 const LONG = 550; // ms of a touch that asks and does not choose
-
-/** Terms of boxes whose labels do not name one. */
-const BY_KIND = /** @type {Record<string, (sizes: Record<string, any>) => string>} */ ({
-  norm: (sizes) => (sizes["norm"] === "rms" ? "rms_norm" : "layer_norm"),
-  add: () => "residual_connection",
-  add_norm: () => "residual_connection",
-  position: (sizes) => /** @type {Record<string, string>} */ ({ learned: "learned_positions", rotary: "rotary", alibi: "alibi", relative: "relative_positions" })[sizes["position"]] ?? "positional_encoding",
-});
 
 /**
  * @param {import("../signal.js").Owner} owner
@@ -40,7 +33,7 @@ export function showNotes(owner, app) {
     clearTimeout(waiting);
     const language = lang.peek();
     const found = await glossary(language).catch(() => null);
-    const term = found?.terms.get(keyOf(element, found, app) ?? "");
+    const term = found?.terms.get(element.getAttribute("data-term") ?? termOfBox(element, found, app) ?? "");
     if (!term || !element.isConnected) return;
     close();
     anchor = element;
@@ -100,7 +93,10 @@ export function showNotes(owner, app) {
     },
     { capture: true },
   );
-  const follow = () => (anchor?.isConnected ? place(note, anchor) : close());
+  const follow = () => {
+    if (anchor?.isConnected) place(note, anchor);
+    else if (anchor) close();
+  };
   owner.listen(window, "scroll", follow, { capture: true, passive: true });
   owner.listen(window, "resize", follow);
   owner.effect(() => {
@@ -111,18 +107,6 @@ export function showNotes(owner, app) {
     close();
   });
   owner.own(() => note.remove());
-}
-
-/**
- * @param {Element} element
- * @param {import("./find.js").Finder} found
- * @param {App} app
- */
-function keyOf(element, found, app) {
-  const marked = element.getAttribute("data-term");
-  if (marked) return marked;
-  const kind = [...element.classList].find((one) => BY_KIND[one]);
-  return kind ? BY_KIND[kind]?.(app.model.peek()?.sizes ?? {}) : found.find(element.getAttribute("aria-label") ?? "")[0]?.key;
 }
 
 /**
