@@ -231,7 +231,7 @@ def test_a_note_opens_by_pointer_and_keyboard_and_escape_closes_it(opened: Open,
     page.focus(".stage-head .term[data-term=softmax]")
     page.keyboard.press("Shift+Tab")
     page.keyboard.press("Tab")
-    page.wait_for_selector("#term-note:not([hidden])", timeout=8_000)
+    page.wait_for_selector("#term-note[data-key=softmax]:not([hidden])", timeout=8_000)
     assert meaning(page, "softmax", lang)
 
 
