@@ -39,6 +39,8 @@ ASKED: dict[str, Any] = {  # what each documented route is asked; a new route ad
     "/api/gradients": TRANSLATION | {"row": 0},
     "/api/count": {"model": "tiny-translation", "set": {"layers": 2}},
     "/api/decode": TRANSLATION | {"kind": "next"},
+    "/api/snippet": TRANSLATION | {"name": "encoder.blocks.0.self_attention.weights", "index": [0, 0, 0]},
+    "/api/glossary": "/api/glossary?lang=ko",
 }
 
 

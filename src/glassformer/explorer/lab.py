@@ -14,8 +14,9 @@ from starlette.routing import Route
 
 from glassformer.config.values import wrong_type
 from glassformer.errors import GlassformerError
-from glassformer.explorer import checkpoints, count, decode, fields, gradients, lens
+from glassformer.explorer import checkpoints, count, decode, fields, gradients, lens, snippet
 from glassformer.explorer.fields import Fields
+from glassformer.explorer.glossary import glossary
 from glassformer.explorer.guard import asked_language
 from glassformer.explorer.shelf import Busy, Offered, Shelf
 from glassformer.loading import Loaded
@@ -60,6 +61,14 @@ class Laboratory:
         records = chain([next(going)], going)
         return StreamingResponse(lines(records, asked_language(request.scope)), media_type="application/x-ndjson")
 
+    def snippet(self, request: Request) -> Response:
+        body = read(request, snippet.REQUEST_KEYS)
+        with self.use(body) as (offered, loaded):
+            return JSONResponse(snippet.snippet(offered, loaded, body))
+
+    def glossary(self, request: Request) -> Response:
+        return JSONResponse(glossary(asked_language(request.scope)))
+
     def events(self, request: Request) -> Response:
         after = request.query_params.get("after", "0")
         if not (after.isascii() and after.isdecimal() and len(after) < 10):
@@ -97,4 +106,6 @@ def routes(shelf: Shelf) -> list[Any]:
         Route("/api/count", one.count, methods=["POST"]),
         Route("/api/gradients", one.gradients, methods=["POST"]),
         Route("/api/runs/{name}/events", one.events),
+        Route("/api/snippet", one.snippet, methods=["POST"]),
+        Route("/api/glossary", one.glossary),
     ]

@@ -82,6 +82,13 @@ class Offered:
         return self.opened[checkpoint]
 
     @property
+    def spoken(self) -> str:
+        """What `gf.load` takes for it: the name of a model of the package, or the folder as it was typed."""
+        packaged, typed = trained_folders(), str(self.folder)
+        own = next((name for name, folder in packaged.items() if folder == self.folder), None)
+        return own or (f"./{typed}" if typed in packaged else typed)
+
+    @property
     def run(self) -> Run | None:
         """The run that it is, or None for an imported model, which has no checkpoints."""
         return Run.open(self.folder) if is_run(self.folder) else None

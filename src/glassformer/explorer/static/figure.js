@@ -9,6 +9,7 @@ import { drawLayers } from "./figure/stack.js";
 import { clip, WHOLE, writePlace } from "./place.js";
 import { boxAt, planOf } from "./plan.js";
 import { signal } from "./signal.js";
+import { takeMenu } from "./take/menu.js";
 import { say } from "./words.js";
 
 /**
@@ -27,7 +28,7 @@ const BAR = 67;
 export function makeFigure(owner, app) {
   const crumbs = h("nav", { class: "crumbs" });
   const sheet = h("div", { class: "sheet" });
-  const figure = h("section", { class: "figure", id: "figure" }, crumbs, sheet);
+  const figure = h("section", { class: "figure", id: "figure" }, crumbs, takeMenu(owner, app, { id: "take-figure", view: () => "figure", panel: () => sheet }), sheet);
   const width = signal(0);
   const observer = new ResizeObserver(() => (width.value = Math.round(sheet.clientWidth)));
   observer.observe(sheet);

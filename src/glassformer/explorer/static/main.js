@@ -1,6 +1,7 @@
 // The page: a bar with the model and its settings, the input, the figure, and the views beside it.
 
 import { makeApp, open } from "./app.js";
+import { beside, viewTools } from "./aside.js";
 import { h, put } from "./dom.js";
 import { keepEdits } from "./edits.js";
 import { makeFigure } from "./figure.js";
@@ -83,7 +84,7 @@ function makeViews(owner, app) {
   owner.effect((inner) => {
     panel.replaceChildren(/** @type {import("./views/index.js").View} */ (opened.value).make(inner.child(), app));
   });
-  return h("section", { class: "views" }, tabs, panel);
+  return h("section", { class: "views" }, h("div", { class: "tabs-row" }, tabs, viewTools(owner, app, panel)), panel);
 }
 
 /**
@@ -111,6 +112,7 @@ keepSense(owner, app);
 try {
   await open(app);
   put(document.body, makeBar(owner, app), h("main", { class: "page" }, makeInput(owner, app), h("div", { class: "two" }, makeFigure(owner, app), makeViews(owner, app))));
+  beside(owner, app);
   document.documentElement.dataset["ready"] = "yes";
 } catch (error) {
   put(document.body, h("p", { class: "error", role: "alert" }, /** @type {Error} */ (error).message));

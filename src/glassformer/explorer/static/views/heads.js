@@ -4,6 +4,8 @@
 import { arcs } from "../arcs.js";
 import { h, put } from "../dom.js";
 import { tensorMap } from "../figure/box.js";
+import { headGuess } from "../guess/head.js";
+import { guessSwitch } from "../guess/panel.js";
 import { drawHeat, PALETTES } from "../heat.js";
 import { placeOf, writePlace } from "../place.js";
 import { sideOf, tokensOf } from "../plan.js";
@@ -90,7 +92,7 @@ function grid(owner, app, { key, names }) {
  * The attention that is looked at, "name head"; by default what says most: the attention between the stacks, else the first.
  * @param {App} app
  */
-function chosen(app) {
+export function chosen(app) {
   const about = app.run.value?.about;
   if (!about) return "";
   const kinds = kindsOf(about);
@@ -136,14 +138,21 @@ function oneHead(owner, app, about) {
       sentence.textContent = say("explorer.looked_at_by", { to: pieces(across)[column ?? 0] ?? "", from: best?.piece ?? "", share: number(best?.share ?? 0) });
     }
   });
+  const guess = headGuess(owner, app, about, name, head);
   const switches = h(
     "div",
     { class: "switches", role: "group", "aria-label": say("explorer.shape") },
     ["arcs", "matrix"].map((one) => h("button", { type: "button", class: "pill", "data-shape": one, "aria-pressed": String(shape.value === one), onclick: () => choose(one) }, say(`explorer.${one}`))),
+    guessSwitch(owner, app),
   );
   put(
     panel,
     h("header", {}, h("div", {}, h("p", { class: "eyebrow" }, `${say(`explorer.attention.${key}`)} · ${say("explorer.layer", { number: (place.layer ?? 0) + 1 })}`), h("h3", {}, say("explorer.head", { number: head + 1 }))), switches),
+    guess.panel,
+  );
+  if (guess.open) return panel;
+  put(
+    panel,
     sentence,
     shape.value === "arcs"
       ? arcs(owner, {

@@ -2,6 +2,7 @@
 
 import { h, put } from "../dom.js";
 import { shapeText } from "../figure/box.js";
+import { askedFirst } from "../guess/scene.js";
 import { lessonPanel } from "../lesson.js";
 import { readPlace } from "../place.js";
 import { sideOf, tokensOf } from "../plan.js";
@@ -67,7 +68,8 @@ function make(owner, app) {
     stage.dataset["kind"] = shown.kind;
     stage.dataset["scene"] = shown.at;
     stage.replaceChildren();
-    const parts = SCENES[shown.kind]?.({ owner: inner, app, about: run.about, scene: shown }) ?? [];
+    const given = { owner: inner, app, about: run.about, scene: shown };
+    const parts = askedFirst(given, () => SCENES[shown.kind]?.(given) ?? []);
     put(stage, header(app, shown), tokenPicker(app, shown), h("div", { class: "equation" }, parts.filter((part) => part !== null)));
   });
   return view;
