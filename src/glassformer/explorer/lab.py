@@ -13,7 +13,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from glassformer.errors import InputError
-from glassformer.explorer import checkpoints, count, decode, fields, gradients, lens
+from glassformer.explorer import checkpoints, compare, count, decode, fields, gradients, lens
 from glassformer.explorer.fields import Fields
 from glassformer.explorer.shelf import Offered, Shelf
 from glassformer.loading import Loaded
@@ -35,6 +35,10 @@ class Laboratory:
         body = read(request, gradients.REQUEST_KEYS)
         with self.use(body) as (_, loaded):
             return JSONResponse(gradients.gradients(loaded, body))
+
+    def compare(self, request: Request) -> Response:
+        body = read(request, compare.REQUEST_KEYS)
+        return Response(compare.compared(self.use, body), media_type="application/octet-stream")
 
     def count(self, request: Request) -> Response:
         body = read(request, count.REQUEST_KEYS)
@@ -81,6 +85,7 @@ def routes(shelf: Shelf) -> list[Any]:
     return [
         Route("/api/lens", one.lens, methods=["POST"]),
         Route("/api/decode", one.decode, methods=["POST"]),
+        Route("/api/compare", one.compare, methods=["POST"]),
         Route("/api/count", one.count, methods=["POST"]),
         Route("/api/gradients", one.gradients, methods=["POST"]),
         Route("/api/runs/{name}/events", one.events),
