@@ -116,7 +116,7 @@ def test_two_texts_of_different_lengths_share_the_tokens_that_both_have() -> Non
 
 def test_two_texts_of_one_length_lie_side_by_side() -> None:
     run = tiny_run("language_model")
-    loaded, texts = gf.load(run), ({"text": "the i"}, {"text": "the o"})
+    loaded, texts = gf.load(run), ({"text": "the child"}, {"text": "the table"})
     found = compared(client(run), *({"model": run.name, "input": each} for each in texts))
     (one, said), (other, says) = (passed(loaded, each) for each in texts)
     assert found.told["cells"]["rows"]["how"] == "position"
@@ -126,6 +126,7 @@ def test_two_texts_of_one_length_lie_side_by_side() -> None:
     allowed = torch.ones(said.shape[1], said.shape[1]).tril().byte()
     assert all(torch.equal(found.maps[f"{key}.mask"], allowed) for key in ("a", "b", "difference"))
     moved = (said[0].softmax(-1) - says[0].softmax(-1)).abs().sum(-1) / 2
+    assert moved[0] == 0 < moved[1]
     assert [row["moved"] for row in found.told["answers"]["rows"]] == pytest.approx(moved.tolist(), abs=1e-6)
 
 

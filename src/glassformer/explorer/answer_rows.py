@@ -15,6 +15,7 @@ from glassformer.explorer.passes import ShownPass
 from glassformer.explorer.sweep import apart, kind_of
 from glassformer.loading import Loaded
 
+SHOWN = 6  # gaps, numbers or objects in one line
 KINDS = {"top": "tokens", "classes": "classes", "numbers": "numbers", "objects": "objects"}
 
 
@@ -98,7 +99,8 @@ def _in_one_line(key: str, rows: list[Row], gaps: Sequence[int]) -> str:
         return str(rows[-1].said)
     if key == "classes":
         return max(rows, key=lambda row: row.p or 0.0).name
-    return " · ".join(row.said for row in rows if row.said is not None)
+    said = [row.said for row in rows if row.said is not None]
+    return " · ".join(said[:SHOWN]) + " …" * (len(said) > SHOWN)
 
 
 def _vocabulary(loaded: Loaded) -> tuple[str, ...]:

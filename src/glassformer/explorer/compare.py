@@ -70,6 +70,7 @@ class Side:
         told = {key: getattr(self, key) for key in ("model", "checkpoint", "task", "text", "unseen", "notes")}
         map_ = {key: getattr(self, key) for key in ("attentions", "heads", "attention", "head")}
         pieces = {"rows": self.names(self.attention), "columns": self.names(self.attention, columns=True)}
+        pieces |= {stack: self.names(stack) for stack in ("encoder", "decoder")}
         return {**told, **map_, **pieces, "answer": self.answers.to_json()}
 
 
@@ -159,13 +160,15 @@ def _maps(a: Side, b: Side, words: bool) -> tuple[dict[str, Tensor], dict[str, A
     )
     maps = {"a": a.map, "b": b.map}
     maps |= {f"{key}.mask": side.mask for key, side in (("a", a), ("b", b)) if side.mask is not None}
+    largest = None
     if rows.shared and columns.shared:
         mine, yours = (_cells(rows.rows[i], columns.rows[i]) for i in (0, 1))
         maps["difference"] = b.map[yours] - a.map[mine]
+        largest = divmod(int(maps["difference"].abs().argmax()), len(columns.shared))
         if a.mask is not None and b.mask is not None:
             maps["difference.mask"] = a.mask[mine] | b.mask[yours]
     sent = {name: (x.to(torch.uint8) if x.dtype == torch.bool else x).contiguous() for name, x in maps.items()}
-    return sent, {"rows": _shared(rows), "columns": _shared(columns)}
+    return sent, {"rows": _shared(rows), "columns": _shared(columns), "largest": largest}
 
 
 def _cells(rows: list[int], columns: list[int]) -> tuple[list[list[int]], list[int]]:
@@ -207,8 +210,11 @@ def _apart(tap: str, a: Side, b: Side, words: bool) -> dict[str, Any]:
 
 
 def _verdict(a: Side, b: Side) -> dict[str, Any] | None:
-    """The first tensor that differs, as `glassformer compare` names it; None for texts of different lengths."""
-    if len(a.source) != len(b.source) or len(a.target or ()) != len(b.target or ()):
+    """The first tensor that differs, as `glassformer compare` names it; None for texts of different lengths.
+
+    Two translations of one text may differ in length: then the encoder alone is compared.
+    """
+    if len(a.source) != len(b.source):
         return None
     shapes = [{name: tuple(x.shape) for name, x in side.tensors.items()} for side in (a, b)]
     both = [name for name, shape in shapes[0].items() if shapes[1].get(name) == shape]
