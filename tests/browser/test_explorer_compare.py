@@ -218,6 +218,23 @@ def test_a_model_without_its_positions(opened: Any) -> None:
     until(page, lambda: page.input_value("#with-text") != TEXT)
 
 
+def test_what_an_interference_changes_and_the_same_on_both_sides(opened: Any) -> None:
+    off = f"zero~{CROSS}.heads~h1"
+    page = opened(text=TEXT, edits=off)
+    assert page.input_value("#with-text") == TEXT  # the right is the same sentence without the changes
+    loaded = gf.load("ko-en")
+    (one, said), (other, says) = (
+        passed(loaded, {"text": TEXT}, edits) for edits in ({f"{CROSS}.heads": gf.zero(head=1)}, None)
+    )
+    check_stream(page, one, other)
+    moved = float(((said[0].softmax(-1) - says[0].softmax(-1)).abs().sum(-1) / 2).mean())
+    assert float(page.get_attribute("#compare-moved", "data-moved")) == pytest.approx(moved, rel=1e-4)
+    assert f"{CROSS}.heads" in page.text_content("#compare-verdict")
+    page.focus("[data-with=changes]")
+    page.keyboard.press("Space")
+    until(page, lambda: f"with_edits={off}" in unquote(page.url))
+
+
 def test_two_packaged_models_of_opposite_directions(opened: Any) -> None:
     """The other direction reads what the first one wrote; nothing is claimed of what cannot be subtracted."""
     page = opened(text=TEXT, **{"with": "en-ko"})

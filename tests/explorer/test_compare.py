@@ -221,6 +221,18 @@ def test_words_that_a_model_has_never_read_are_named() -> None:
     assert (found["a"]["unseen"], found["b"]["unseen"]) == ([], gf.load("en-ko").unseen([given["text"]])[0])
 
 
+def test_masked_words_without_a_gap_repeat_the_text_and_with_one_fill_it() -> None:
+    run, plain = tiny_run("masked_language_model"), {"text": "우리는 자주 웃는다"}
+    gapped = INPUTS["masked_language_model"]
+    found = compared(client(run), {"model": run.name, "input": plain}, {"model": run.name, "input": gapped}).told
+    loaded = gf.load(run)
+    (_, said), (_, says) = (passed(loaded, given) for given in (plain, gapped))
+    assert found["a"]["answer"]["text"] == loaded.tokenizer.decode(said[0].argmax(-1).tolist())
+    (gap,) = read(loaded, gapped).masked
+    assert found["b"]["answer"]["text"] == loaded.tokenizer.piece(int(says[0, gap].argmax()))
+    assert [row["b"] is not None for row in found["answers"]["rows"]].count(True) == 1
+
+
 def test_what_is_not_finite_stays_json() -> None:
     run = tiny_run("translation")
     a = {"model": run.name, "input": INPUTS["translation"]}

@@ -38,10 +38,12 @@ def distance(a: Float[Tensor, "t d"], b: Float[Tensor, "t d"]) -> Distance:
     cosine = ((one * other).sum() / lengths).clamp(-1, 1)  # 0 / 0 is NaN
     by_row = _relative(one, other)  # t
     whole = _relative(one.reshape(1, -1), other.reshape(1, -1))  # 1
-    return Distance(finite(whole.item()), finite(cosine.item()), tuple(map(finite, by_row.tolist())))
+    return Distance(
+        finite_or_none(whole.item()), finite_or_none(cosine.item()), tuple(map(finite_or_none, by_row.tolist()))
+    )
 
 
-def finite(value: float) -> float | None:
+def finite_or_none(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 

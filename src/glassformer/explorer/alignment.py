@@ -12,7 +12,7 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Any
 
-Pair = tuple[int | None, int | None]
+RowPair = tuple[int | None, int | None]
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Alignment:
     """`pairs`: every row of both, in order; None where the other has none. `how`: position, pieces or none."""
 
     how: str
-    pairs: list[Pair]
+    pairs: list[RowPair]
 
     @property
     def shared(self) -> list[tuple[int, int]]:
@@ -47,9 +47,9 @@ def align(one: Sequence[str], other: Sequence[str], *, words: bool) -> Alignment
     return Alignment("none", [*((i, None) for i in range(len(one))), *((None, j) for j in range(len(other)))])
 
 
-def matched(one: Sequence[str], other: Sequence[str]) -> list[Pair]:
+def matched(one: Sequence[str], other: Sequence[str]) -> list[RowPair]:
     """Every element of both in order; what stands in both, in the same order, as one pair."""
-    pairs: list[Pair] = []
+    pairs: list[RowPair] = []
     for kind, first, last, begin, end in SequenceMatcher(None, one, other, autojunk=False).get_opcodes():
         if kind == "equal":
             pairs += zip_longest(range(first, last), range(begin, end))

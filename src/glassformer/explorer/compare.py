@@ -18,12 +18,12 @@ from safetensors.torch import save
 from torch import Tensor
 
 from glassformer.comparison.difference import compare_tap, parting
-from glassformer.comparison.distance import distance, finite
+from glassformer.comparison.distance import distance, finite_or_none
 from glassformer.comparison.report import Comparison
 from glassformer.errors import InputError
 from glassformer.explorer import fields
 from glassformer.explorer.alignment import Alignment, align, matched
-from glassformer.explorer.answer_rows import Answers, answers_of, side_by_side
+from glassformer.explorer.answer_rows import AnswerTable, answers_of, in_one_table
 from glassformer.explorer.fields import Fields
 from glassformer.explorer.passes import MAPS, masks, run
 from glassformer.explorer.pieces import Piece
@@ -36,11 +36,11 @@ REQUEST_KEYS = ("a", "b")
 QUESTION_KEYS = ("model", "checkpoint", "input", "edits", "attention", "head")
 LAYERS = r"blocks\.(\d+)\.(?:after_self_attention|after_cross_attention|output)"
 STREAM = re.compile(rf"^(encoder|decoder)\.(?:input|output|{LAYERS})$")
-Use = Callable[[Fields], AbstractContextManager[tuple[Offered, Loaded]]]
+UseModel = Callable[[Fields], AbstractContextManager[tuple[Offered, Loaded]]]
 
 
 @dataclass(frozen=True)
-class Side:
+class ComparedPass:
     """One pass with everything that is asked of its model, so that the model may go on to the next request."""
 
     model: str
@@ -59,7 +59,7 @@ class Side:
     tensors: dict[str, Tensor]  # all but the maps, in the order of the pass
     map: Tensor  # t s
     mask: Tensor | None  # t s
-    answers: Answers
+    answers: AnswerTable
 
     def names(self, tap: str, *, columns: bool = False) -> list[str]:
         """The pieces along the rows of a tensor of the stream, or along the columns of a map."""
@@ -74,7 +74,7 @@ class Side:
         return {**told, **map_, **pieces, "answer": self.answers.to_json()}
 
 
-def compared(use: Use, request: Fields) -> bytes:
+def compared(use: UseModel, request: Fields) -> bytes:
     """Both maps and their difference as safetensors; `__metadata__.comparison` says everything else."""
     for key in REQUEST_KEYS:
         if key not in request:
@@ -95,7 +95,7 @@ def compared(use: Use, request: Fields) -> bytes:
     return save(maps, metadata={"comparison": json.dumps(found, ensure_ascii=False)})
 
 
-def _side(use: Use, question: Fields, like: Side | None) -> Side:
+def _side(use: UseModel, question: Fields, like: ComparedPass | None) -> ComparedPass:
     """One pass. `like`: where no attention is named, the one nearest to that of the other side."""
     fields.known_keys(question, QUESTION_KEYS)
     with use(question) as (offered, loaded):
@@ -113,7 +113,7 @@ def _side(use: Use, question: Fields, like: Side | None) -> Side:
         tensors = {name: x.detach().cpu() for name, x in one.trace.tensors.items()}
         mask = dict(masks(one)).get(f"{weights}.mask")
         text = str(one.given.shown.get("text", ""))
-        return Side(
+        return ComparedPass(
             model=offered.name,
             checkpoint=loaded.checkpoint.name,
             task=loaded.task,
@@ -134,7 +134,7 @@ def _side(use: Use, question: Fields, like: Side | None) -> Side:
         )
 
 
-def _attention(loaded: Loaded, question: Fields, like: Side | None, known: list[str]) -> str:
+def _attention(loaded: Loaded, question: Fields, like: ComparedPass | None, known: list[str]) -> str:
     """The one that is named; else the nearest to the other side's; else what says most, that between the stacks."""
     wanted = fields.optional_text(question, "attention")
     if wanted is not None:
@@ -150,7 +150,7 @@ def _attention(loaded: Loaded, question: Fields, like: Side | None, known: list[
     return min(known, key=far)
 
 
-def _maps(a: Side, b: Side, words: bool) -> tuple[dict[str, Tensor], dict[str, Any]]:
+def _maps(a: ComparedPass, b: ComparedPass, words: bool) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Both maps, and B − A of the cells that both have. `cells`: which rows and columns these are."""
     rows = align(a.names(a.attention), b.names(b.attention), words=words)
     columns = align(
@@ -179,22 +179,22 @@ def _shared(alignment: Alignment) -> dict[str, Any]:
     return {"how": alignment.how, "pairs": [list(pair) for pair in alignment.shared]}
 
 
-def _answers(a: Side, b: Side, words: bool) -> dict[str, Any]:
+def _answers(a: ComparedPass, b: ComparedPass, words: bool) -> dict[str, Any]:
     rows = align(a.names("head"), b.names("head"), words=words)
-    return {"how": rows.how, **side_by_side(a.answers, b.answers, rows)}
+    return {"how": rows.how, **in_one_table(a.answers, b.answers, rows)}
 
 
 # --- how far the streams lie apart ---
 
 
-def _stream(a: Side, b: Side, words: bool) -> list[dict[str, Any]]:
+def _stream(a: ComparedPass, b: ComparedPass, words: bool) -> list[dict[str, Any]]:
     """Every tensor of the residual stream, in the order of the pass; those that only one of the two has as well."""
     mine, yours = ([name for name in side.tensors if STREAM.match(name)] for side in (a, b))
     pairs = matched(mine, yours)
     return [_apart(mine[i] if i is not None else yours[j or 0], a, b, words) for i, j in pairs]
 
 
-def _apart(tap: str, a: Side, b: Side, words: bool) -> dict[str, Any]:
+def _apart(tap: str, a: ComparedPass, b: ComparedPass, words: bool) -> dict[str, Any]:
     """`why` says why there is no distance: a layer is missing, the widths differ, or no row belongs to another."""
     one, other = a.tensors.get(tap), b.tensors.get(tap)
     told: dict[str, Any] = {"tap": tap, "why": "", "relative": None, "cosine": None, "by_row": []}
@@ -209,7 +209,7 @@ def _apart(tap: str, a: Side, b: Side, words: bool) -> dict[str, Any]:
     return told | {"rows": [list(pair) for pair in rows.shared]} | distance(one[0, mine], other[0, yours]).to_json()
 
 
-def _verdict(a: Side, b: Side) -> dict[str, Any] | None:
+def _verdict(a: ComparedPass, b: ComparedPass) -> dict[str, Any] | None:
     """The first tensor that differs, as `glassformer compare` names it; None for texts of different lengths.
 
     Two translations of one text may differ in length: then the encoder alone is compared.
@@ -230,5 +230,5 @@ def _verdict(a: Side, b: Side) -> dict[str, Any] | None:
     )
     first = found.first
     told = None if first is None else {"tap": first.tap, "shape": list(first.shape), "before": found.taps.index(first)}
-    largest = None if first is None else finite(first.largest)
+    largest = None if first is None else finite_or_none(first.largest)
     return {"identical": found.identical, "taps": len(found.taps), "first": told, "largest": largest}

@@ -21,7 +21,7 @@ export function bothAnswers({ a, b, answers }) {
   return [
     sides,
     moved !== null && h("div", { class: "compare-moved" }, h("b", { id: "compare-moved", "data-moved": moved }, number(moved)), h("p", { class: "quiet" }, say("explorer.compare.moved"), h("br"), say(`explorer.interfere.measured.${measure}`))),
-    answers.kind !== "numbers" && h("p", { class: "quiet", id: "compare-changed", "data-changed": changed }, same),
+    ["tokens", "objects"].includes(answers.kind) && h("p", { class: "quiet", id: "compare-changed", "data-changed": changed }, same),
     table(told(rows), answers.kind),
   ];
 }

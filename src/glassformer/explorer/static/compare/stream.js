@@ -75,7 +75,7 @@ function row(app, { tap, why, relative, cosine, by_row }, tokens, first) {
     name,
     h("td", { class: "apart-relative", style: { "--part": Math.min(1, (relative ?? 0) / 2) } }, number(relative ?? NaN)),
     h("td", { class: "apart-cosine" }, number(cosine ?? NaN)),
-    tokens > 0 && by_row.map((one) => h("td", { class: "apart-cell", "data-value": one ?? "", style: { "--share": Math.min(1, one ?? 0) } }, one === null ? "–" : number(one, 2))),
+    tokens > 0 && by_row.map((one) => h("td", { class: "apart-cell", "data-value": one ?? "", style: { "--share": Math.min(1, one ?? 0) } }, one === null ? "–" : one === 0 ? "0" : one.toFixed(2))),
   );
 }
 
