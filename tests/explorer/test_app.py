@@ -37,6 +37,7 @@ ASKED: dict[str, Any] = {  # what each documented route is asked; a new route ad
     "/api/rewritten": TRANSLATION,
     "/api/lens": TRANSLATION,
     "/api/gradients": TRANSLATION | {"row": 0},
+    "/api/compare": {"a": TRANSLATION, "b": TRANSLATION | {"head": 1}},
     "/api/count": {"model": "tiny-translation", "set": {"layers": 2}},
     "/api/decode": TRANSLATION | {"kind": "next"},
     "/api/snippet": TRANSLATION | {"name": "encoder.blocks.0.self_attention.weights", "index": [0, 0, 0]},

@@ -44,6 +44,7 @@ from glassformer.words import LANGUAGES, sentences
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
 SPOKEN = ("explorer.", "explorer_faults.", "trace.steps.", "families.", "parts.", "plan.")  # what the page says
+SPOKEN = ("explorer.", "explorer_faults.", "trace.steps.", "families.", "compare.")  # the words that the page needs
 SIDES = ("source", "target")
 BYTES = "application/octet-stream"
 for ending, kind in {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}.items():

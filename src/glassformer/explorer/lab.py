@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from glassformer.config.values import wrong_type
 from glassformer.errors import GlassformerError
-from glassformer.explorer import checkpoints, count, decode, fields, gradients, lens, snippet
+from glassformer.explorer import checkpoints, compare, count, decode, fields, gradients, lens, snippet
 from glassformer.explorer.fields import Fields
 from glassformer.explorer.glossary import glossary
 from glassformer.explorer.guard import asked_language
@@ -39,6 +39,10 @@ class Laboratory:
         body = read(request, gradients.REQUEST_KEYS)
         with self.use(body) as (_, loaded):
             return JSONResponse(gradients.gradients(loaded, body))
+
+    def compare(self, request: Request) -> Response:
+        body = read(request, compare.REQUEST_KEYS)
+        return Response(compare.compared(self.use, body), media_type="application/octet-stream")
 
     def count(self, request: Request) -> Response:
         body = read(request, count.REQUEST_KEYS)
@@ -103,6 +107,7 @@ def routes(shelf: Shelf) -> list[Any]:
     return [
         Route("/api/lens", one.lens, methods=["POST"]),
         Route("/api/decode", one.decode, methods=["POST"]),
+        Route("/api/compare", one.compare, methods=["POST"]),
         Route("/api/count", one.count, methods=["POST"]),
         Route("/api/gradients", one.gradients, methods=["POST"]),
         Route("/api/runs/{name}/events", one.events),

@@ -16,7 +16,7 @@ import { lang, say, speak } from "./words.js";
  */
 
 // what stands in the address, and whose change is a place to come back to
-const FIELDS = ["model", "checkpoint", "text", "target", "example", "view", "at", "zoom", "cell", "row", "lab", "edits", "for", "tool", "sizes", "part", "grad", "lang", "guess", "aside"];
+const FIELDS = ["model", "checkpoint", "text", "target", "example", "view", "at", "zoom", "cell", "row", "lab", "edits", "for", "tool", "sizes", "part", "grad", "lang", "guess", "aside", "with", "with_checkpoint", "with_text", "with_example", "with_target", "with_edits", "with_at"];
 const TURNS = ["model", "text", "view", "zoom", "edits", "part", "example"];
 const LIGHT_ENOUGH = 6e6; // bytes: a smaller trace is asked for as a whole
 const ALWAYS = ["*.weights", "*embedding*", "*.input", "encoder.output", "decoder.output", "head.*"];

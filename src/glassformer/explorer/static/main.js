@@ -45,6 +45,7 @@ function makeBar(owner, app) {
  */
 function choose(app, name) {
   for (const key of ["checkpoint", "text", "target", "example", "at", "zoom", "cell", "row", "sizes", "part", "grad"]) app.field(key).value = "";
+  for (const key of ["checkpoint", "text", "target", "example", "at", "zoom", "cell", "row", "with", "with_checkpoint", "with_text", "with_example", "with_target", "with_edits", "with_at"]) app.field(key).value = "";
   app.drawn.value = null;
   app.edits.value = [];
   app.field("model").value = name;

@@ -10,6 +10,7 @@
 // `app.go(place, {zoom, cell})` looks elsewhere, and the figure follows. An element with data-at="encoder.0.self_attention"
 // or data-token="source:3" is highlighted whenever that place or token is pointed at anywhere; nothing more is needed.
 
+import compare from "./compare.js";
 import decoding from "./decoding.js";
 import gradients from "./gradients.js";
 import heads from "./heads.js";
@@ -25,4 +26,4 @@ import steps from "./steps.js";
  */
 
 /** @type {View[]} */
-export const VIEWS = [steps, heads, interfere, lens, gradients, parameters, decoding];
+export const VIEWS = [steps, heads, interfere, lens, gradients, parameters, decoding, compare];
