@@ -9,12 +9,13 @@ from itertools import chain
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from glassformer.errors import InputError
-from glassformer.explorer import checkpoints, count, decode, fields, gradients, lens
+from glassformer.explorer import checkpoints, count, decode, export, fields, gradients, lens
 from glassformer.explorer.fields import Fields
+from glassformer.explorer.guard import asked_language
 from glassformer.explorer.shelf import Offered, Shelf
 from glassformer.loading import Loaded
 from glassformer.runs.weights import AUTO
@@ -62,6 +63,11 @@ class Laboratory:
             raise InputError("explorer_index", key="after", value=after[:20], last="…")
         return JSONResponse(checkpoints.events(self.shelf.find(request.path_params["name"]), int(after)))
 
+    def export(self, request: Request) -> Response:
+        body = read(request, export.REQUEST_KEYS)
+        with self.use(body) as (offered, loaded):
+            return HTMLResponse(export.exported(offered, loaded, body, asked_language(request.scope)))
+
     @contextmanager
     def use(self, body: Fields) -> Iterator[tuple[Offered, Loaded]]:
         """The model and the checkpoint that a request names; for this request alone."""
@@ -84,4 +90,5 @@ def routes(shelf: Shelf) -> list[Any]:
         Route("/api/count", one.count, methods=["POST"]),
         Route("/api/gradients", one.gradients, methods=["POST"]),
         Route("/api/runs/{name}/events", one.events),
+        Route("/api/export", one.export, methods=["POST"]),
     ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -26,6 +27,10 @@ class Reasons:
         self.one = one
         self.model: Any = one.loaded.model
         self.modules: dict[str, nn.Module] = dict(one.loaded.model.named_modules())
+
+    @cached_property
+    def masks(self) -> dict[str, Tensor]:
+        return dict(masks(self.one))
 
     @torch.no_grad()
     def of(self, name: str, index: Sequence[int]) -> Reason:
@@ -109,7 +114,7 @@ class Reasons:
         """e^s over the sum of all that may be looked at."""
         head, row, column = index
         scores = self._x(f"{path}.scores")[head, row]
-        hidden = dict(masks(self.one)).get(f"{path}.weights.mask")
+        hidden = self.masks.get(f"{path}.weights.mask")
         allowed = torch.ones_like(scores, dtype=torch.bool)
         if hidden is not None:
             allowed = (hidden[head] if hidden.dim() == 3 else hidden)[row]
@@ -213,17 +218,10 @@ class Reasons:
         return Reason(terms, result, f"{short(scale)} · ({short(x)} − {short(mean)}) / {short(deviation)}{added}")
 
     def _input(self, stack: str, index: Sequence[int]) -> Reason:
-        """The vector of a token and its position."""
-        known = self.one.trace.tensors
-        embeddings = [name for name in known if name.partition("#")[0] == "embedding.output"]
-        if stack == "decoder" and not embeddings[1:] and "target_embedding.output" in known:
-            embeddings.append("target_embedding.output")
-        e = embeddings[-1 if stack == "decoder" else 0]
-        terms = [Term(e, float(self._x(e)[tuple(index)]), (), e, tuple(index))]
-        encoding = f"{stack}.positions.encoding"
-        if encoding in known:
-            terms.append(Term("P", float(self._x(encoding).reshape(-1, self._x(e).shape[-1])[index[0], index[1]])))
-        return summed(terms)
+        """The vector of a token and its position, or what a norm made of them."""
+        if getattr(self.modules[stack], "embedding_norm", None) is not None:
+            return self._added([f"{stack}.embedding_norm.output"], index)
+        return self._added(self._entering(stack), index)
 
     def _embedded(self, module: TokenEmbedding, name: str, index: Sequence[int]) -> Reason:
         ids = self.one.given.inputs[-1 if "#2" in name or name.startswith("target") else 0]
@@ -233,6 +231,15 @@ class Reasons:
         )
 
     # --- what a box reads ---
+
+    def _entering(self, stack: str) -> list[str]:
+        """The vectors of the tokens of a stack, and its table of positions if it adds one."""
+        known = self.one.trace.tensors
+        embeddings = [name for name in known if name.partition("#")[0] == "embedding.output"]
+        if stack == "decoder" and not embeddings[1:] and "target_embedding.output" in known:
+            embeddings.append("target_embedding.output")
+        encoding = f"{stack}.positions.encoding"
+        return [embeddings[-1 if stack == "decoder" else 0], *([encoding] if encoding in known else [])]
 
     def _stream(self, block: str, part: str) -> str:
         """What a sum begins with: the sum before, or what entered the layer."""
@@ -249,6 +256,8 @@ class Reasons:
             stack: Any = self.modules[path.partition(".")[0]]
             return [f"{path.partition('.')[0]}.blocks.{len(stack.blocks) - 1}.output"]
         block, _, box = path.rpartition(".")
+        if box == "embedding_norm":
+            return self._entering(block)
         order = getattr(self.modules[block], "norm_order", "pre")
         if box.endswith("norm"):
             part = box.removesuffix("norm").removesuffix("_") or "self_attention"

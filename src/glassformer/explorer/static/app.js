@@ -2,6 +2,7 @@
 
 import { keepAddress, readAddress } from "./address.js";
 import { models as askModels, run as ask } from "./engine.js";
+import { saved } from "./saved/answers.js";
 import { clip, depthOf, readPlace, writePlace } from "./place.js";
 import { batch, signal } from "./signal.js";
 import { lang, say, speak } from "./words.js";
@@ -23,6 +24,7 @@ const ALWAYS = ["*.weights", "*embedding*", "*.input", "encoder.output", "decode
 
 /** @param {Owner} owner */
 export function makeApp(owner) {
+  if (saved && !location.hash) history.replaceState(null, "", saved.address);
   const from = readAddress();
   const fields = Object.fromEntries(FIELDS.map((key) => [key, signal(from[key] ?? "")]));
   const field = (/** @type {string} */ key) => /** @type {import("./signal.js").Signal<string>} */ (fields[key]);
@@ -40,7 +42,7 @@ export function makeApp(owner) {
     model: owner.computed(() => models.value.find((one) => one.name === field("model").value) ?? null),
     checkpoint: field("checkpoint"),
     edits: signal(/** @type {Edit[]} */ ([])),
-    drawn: signal(/** @type {any} */ (null)), // an input that is too long for the address: pixels, values
+    drawn: signal(/** @type {any} */ (saved && !("text" in saved.question.input) ? saved.question.input : null)), // an input that is too long for the address: pixels, values
     busy: signal(false),
     error: signal(""),
     hot: signal(""), // the place under the pointer or the focus

@@ -143,4 +143,4 @@ function tokenPicker(app, scene) {
   );
 }
 
-export default { id: "steps", title: "explorer.views.steps", make };
+export default { id: "steps", title: "explorer.views.steps", saved: true, make };
