@@ -55,13 +55,18 @@ def exported(offered: Offered, loaded: Loaded, request: Fields, lang: str | None
     shown = seen[1].given.shown
     blocks = _refuse_too_large(kept)
     index = {
-        "question": {"model": offered.name, "checkpoint": fields.optional_text(request, "checkpoint") or "", "input": given},
+        "question": {
+            "model": offered.name,
+            "checkpoint": fields.optional_text(request, "checkpoint") or "",
+            "input": given,
+        },
         "target": shown.get("target"),
         "layers": fields.wholes(request, "layers"),
         "address": fields.optional_text(request, "address") or address(offered.name, given, lang),
         "command": f"glassformer explore {offered.name}",
         "answers": [
-            {"path": each.path, "body": each.body, "block": f"saved-{at}", "type": each.type} for at, each in enumerate(kept)
+            {"path": each.path, "body": each.body, "block": f"saved-{at}", "type": each.type}
+            for at, each in enumerate(kept)
         ],
     }
     return page(offered.name, index, blocks, lang)
@@ -78,12 +83,12 @@ def page(model: str, index: Mapping[str, Any], blocks: list[str], lang: str) -> 
         "model": model,
         "policy": policy(script, style),
         "icon": f"data:image/svg+xml;base64,{b64encode(icon).decode()}",
-        "style": Markup(style),  # noqa: S704
-        "index": Markup(json.dumps(index, ensure_ascii=False).replace("<", "\\u003c")),  # noqa: S704
+        "style": Markup(style),
+        "index": Markup(json.dumps(index, ensure_ascii=False).replace("<", "\\u003c")),
         "blocks": blocks,
-        "script": Markup(script),  # noqa: S704
+        "script": Markup(script),
     }
-    return str(render(HERE / "saved.html", values)) + "\n"
+    return f"{render(HERE / 'saved.html', values)}\n"
 
 
 def policy(script: str, style: str) -> str:

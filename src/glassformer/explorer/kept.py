@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -107,7 +107,7 @@ def usual(loaded: Loaded, edits: list[Fields]) -> Iterator[tuple[str, Fields]]:
     yield "/api/decode", {"kind": "beam", "width": 3, "alpha": 0.6}
 
 
-def answered(loaded: Loaded, questions: Iterator[tuple[str, Fields]], given: Mapping[str, Any]) -> Iterator[Kept]:
+def answered(loaded: Loaded, questions: Iterable[tuple[str, Fields]], given: Mapping[str, Any]) -> Iterator[Kept]:
     """The answers to questions about one input; a question that does not fit the model has none."""
     met = set()
     for path, body in questions:

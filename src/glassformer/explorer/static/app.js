@@ -1,6 +1,6 @@
 // What the page knows: the signals that every view reads, and the few ways to change them.
 
-import { keepAddress, readAddress } from "./address.js";
+import { keepAddress, readAddress, writeAddress } from "./address.js";
 import { models as askModels, run as ask } from "./engine.js";
 import { saved } from "./saved/answers.js";
 import { clip, depthOf, readPlace, writePlace } from "./place.js";
@@ -24,8 +24,7 @@ const ALWAYS = ["*.weights", "*embedding*", "*.input", "encoder.output", "decode
 
 /** @param {Owner} owner */
 export function makeApp(owner) {
-  if (saved && !location.hash) history.replaceState(null, "", saved.address);
-  const from = readAddress();
+  const from = saved ? beginning(saved.address) : readAddress();
   const fields = Object.fromEntries(FIELDS.map((key) => [key, signal(from[key] ?? "")]));
   const field = (/** @type {string} */ key) => /** @type {import("./signal.js").Signal<string>} */ (fields[key]);
 
@@ -177,6 +176,18 @@ export function makeApp(owner) {
 
   keepAddress(owner, fields, TURNS);
   return app;
+}
+
+/**
+ * Where a page begins that was saved as a file: at its address, but always with what was saved.
+ * @param {string} address
+ */
+function beginning(address) {
+  const [first, now] = [readAddress(address), readAddress()];
+  const own = ["model", "checkpoint", "text", "target", "example", "edits"].map((key) => [key, first[key] ?? ""]);
+  const from = { ...(location.hash ? now : first), ...Object.fromEntries(own) };
+  history.replaceState(null, "", writeAddress(from));
+  return from;
 }
 
 /**

@@ -7,6 +7,7 @@ import { say } from "../words.js";
 import { saved } from "./answers.js";
 
 const NEEDING = "[data-needs=model]";
+const SHOWN = 4000; // ms that the line stays in sight after somebody tried
 const CONTROLS = "button, input, select, textarea, [tabindex]";
 
 /** Why a control cannot be used, in the language of the page. */
@@ -21,12 +22,11 @@ export function makeNotice(owner) {
   if (!saved) return null;
   const told = signal(0); // how often somebody tried
   const line = h("p", { class: "saved-notice", id: "saved-notice", role: "status" });
-  owner.effect(() => {
-    line.replaceChildren(...reason().split("`").map((part, at) => (at % 2 ? h("code", {}, part) : part)));
-    line.classList.remove("told");
-    if (!told.value) return;
-    void line.offsetWidth; // starts the animation anew
-    line.classList.add("told");
+  owner.effect(() => line.replaceChildren(...reason().split("`").map((part, at) => (at % 2 ? h("code", {}, part) : part))));
+  owner.effect((inner) => {
+    line.classList.toggle("told", told.value > 0);
+    const rest = setTimeout(() => line.classList.remove("told"), SHOWN);
+    inner.own(() => clearTimeout(rest));
   });
   document.documentElement.dataset["saved"] = "yes";
   const mark = () => document.querySelectorAll(NEEDING).forEach((one) => [one, ...one.querySelectorAll(CONTROLS)].forEach(disable));
