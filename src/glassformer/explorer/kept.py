@@ -138,8 +138,8 @@ def reasons(one: ShownPass, clicked: list[Fields], follow: tuple[int, int]) -> K
         return [(each["name"], tuple(each["index"])) for each in found[key]["further"]]
 
     waiting = deque((fields.text(each, "name"), tuple(fields.wholes(each, "index") or ())) for each in clicked)
-    with suppress(GlassformerError):
-        while waiting and len(found) < CHAIN:
+    while waiting and len(found) < CHAIN:
+        with suppress(GlassformerError):  # a number of another text
             waiting.extend(add(*waiting.popleft()))
     for name, index in itertools.chain(beside(one, follow), cells(one)):
         if len(found) >= MOST_REASONS:

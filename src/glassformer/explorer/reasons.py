@@ -51,7 +51,7 @@ class Reasons:
         }
         if tap in ways:
             return ways[tap]()
-        if tap == "output" and isinstance(module, LayerNorm | RMSNorm):
+        if tap == "output" and isinstance(module, LayerNorm | RMSNorm) and not path.startswith("head."):
             return self._norm(module, self._read_by(path), index)
         if tap == "output" and path.endswith("attention"):
             return self._concat(path, index)
