@@ -13,6 +13,7 @@ import torch
 import glassformer as gf
 from explorer_client import tiny_run
 from glassformer.explorer.inputs import read
+from glassformer.explorer.save import save_page
 from in_browser import NEEDED, quiet_page, until
 
 pytestmark = NEEDED
@@ -292,11 +293,24 @@ def test_what_is_on_the_screen_is_saved_by_the_button(browser: Any, url: str, tm
         assert edit in page.url and "row=1,2" in page.url
 
 
-def test_a_run_and_layers_that_were_left_out(browser: Any, tmp_path: Path) -> None:
-    from glassformer.explorer.save import save_page
+def test_a_layer_that_was_left_out_says_so(browser: Any, tmp_path: Path) -> None:
+    path = save_page(["writer-ko"], tmp_path / "page.html", text="옛날에", layers=[0])
+    loaded = gf.load("writer-ko")
+    given = read(loaded, {"text": "옛날에"})
+    with torch.no_grad(), gf.record(loaded.model, "decoder.blocks.0.*") as trace:
+        given.run(loaded.model, given.inputs)
+    name = "decoder.blocks.0.feed_forward.output"
+    with opened(browser, path, "view=steps&at=decoder.0.feed_forward.output&lang=en") as page:
+        page.wait_for_selector(f"[data-strip='{name}']")
+        assert numbers(page, name) == pytest.approx(trace[name][0, 0, :8].tolist(), abs=6e-4)
+        assert page.is_hidden(".input .error")
+    with opened(browser, path, "view=steps&at=decoder.2.feed_forward.output&lang=en") as page:
+        page.wait_for_selector(".input .error:visible")
+        assert page.text_content(".input .error") == WHY["en"].format(model="writer-ko")
 
-    run = tiny_run("language_model", "post")
-    path = save_page([run], tmp_path / "page.html", layers=[0])
-    with opened(browser, path, "view=heads&lang=en") as page:
-        page.wait_for_selector(".head-grid canvas")
-        assert page.locator(".head-grid canvas").count() > 0
+
+def test_a_run_of_ones_own_by_its_name(browser: Any, tmp_path: Path) -> None:
+    run = tiny_run("translation", "post")
+    with opened(browser, save_page([run], tmp_path / "page.html"), "lang=en", 390) as page:
+        assert page.text_content("#saved-notice") == WHY["en"].format(model=run.name)
+        assert str(run.parent) not in (tmp_path / "page.html").read_text(encoding="utf-8")

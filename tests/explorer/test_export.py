@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from explorer_client import INPUTS, client, tiny_run
+from explorer_client import INPUTS, client, foreign, tiny_run
 from glassformer.explorer import export
 from saved_page import SavedPage
 
@@ -120,3 +120,13 @@ def test_a_wrong_question_is_one_line(wrong: dict[str, Any]) -> None:
     run = tiny_run("translation")
     answer = client(run).post("/api/export", json={"model": run.name, "input": INPUTS["translation"]} | wrong)
     assert answer.status_code == 422 and "\n" not in answer.json()["error"]
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "marian"])
+def test_an_imported_model(name: str) -> None:
+    folder = foreign(name)
+    asked, question = client(folder), {"model": folder.name, "input": {"text": "a b c"}}
+    answer = asked.post("/api/export", json=question)
+    assert answer.status_code == 200, answer.text
+    trace = asked.post("/api/trace", json=question)
+    assert SavedPage(answer.text).content("/api/trace", {"edits": []}) == trace.content

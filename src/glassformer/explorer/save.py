@@ -43,4 +43,5 @@ def given(offered: Offered, loaded: Loaded, text: str | None) -> dict[str, Any]:
         if text is not None:
             raise InputError("explorer_export_text", model=offered.name, input=kind)
         return {"example": 0}
-    return {"text": text if text is not None else examples(offered, loaded)[0]["text"]}
+    first = next(iter(examples(offered, loaded)), {"text": ""})  # none without a tokenizer, which is said later
+    return {"text": first["text"] if text is None else text}
