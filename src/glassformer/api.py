@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import torch
 from torch import nn
@@ -14,7 +14,7 @@ from glassformer.comparison.compare import compare as compare_models
 from glassformer.comparison.ours import ModelSide
 from glassformer.comparison.report import Comparison
 from glassformer.config.values import wrong_type
-from glassformer.errors import ConfigError, shown
+from glassformer.errors import ConfigError, UsageError, shown
 from glassformer.layers.norm import NORMS, Norm
 from glassformer.ledger.amounts import amount
 from glassformer.ledger.costs import Pass
@@ -178,15 +178,39 @@ def evaluate(
     return evaluate_run(loaded, split, search, forensics=forensics)
 
 
-def explore(*models: str | Path | Loaded | TrainedRun, port: int | None = None, browser: bool = True) -> Running:
+@overload
+def explore(*models: str | Path | Loaded | TrainedRun, port: int | None = None, browser: bool = True) -> Running: ...
+
+
+@overload
+def explore(
+    *models: str | Path | Loaded | TrainedRun, export: str | Path, text: str | None = None, force: bool = False
+) -> Path: ...
+
+
+def explore(
+    *models: str | Path | Loaded | TrainedRun,
+    port: int | None = None,
+    browser: bool = True,
+    export: str | Path | None = None,
+    text: str | None = None,
+    force: bool = False,
+) -> Running | Path:
     """The web explorer in the background, with these models and those of the package; `.url` is its address.
 
     `gf.explore("runs/demo")` opens the browser, and so does `gf.explore(model)` with a model of `gf.load` or a run of
-    `gf.train`; `.stop()` ends it.
+    `gf.train`; `.stop()` ends it. `gf.explore(model, export="page.html", text="…")` writes the page with that one pass
+    as one file instead, which opens without a server or the model.
     """
+    folders = [one.folder if isinstance(one, Loaded | TrainedRun) else one for one in models]
+    if export is not None:
+        from glassformer.explorer.save import save_page
+
+        return save_page(folders, Path(export), text=text, force=force)
+    if text is not None:
+        raise UsageError("explorer_export_only", key="text")
     from glassformer.explorer.serve import start  # here: the server is needed by nobody else
 
-    folders = [one.folder if isinstance(one, Loaded | TrainedRun) else one for one in models]
     return start(folders, port=port, browser=browser)
 
 

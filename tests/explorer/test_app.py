@@ -42,6 +42,7 @@ ASKED: dict[str, Any] = {  # what each documented route is asked; a new route ad
     "/api/decode": TRANSLATION | {"kind": "next"},
     "/api/snippet": TRANSLATION | {"name": "encoder.blocks.0.self_attention.weights", "index": [0, 0, 0]},
     "/api/glossary": "/api/glossary?lang=ko",
+    "/api/export": TRANSLATION | {"asked": [{"path": "/api/lens", "body": {}}]},
 }
 
 
@@ -192,4 +193,4 @@ def test_a_fault_of_the_product_is_its_own_sentence(asked: TestClient, lang: str
 def test_the_wheel_takes_the_page_along() -> None:
     """What stands below static/ and openapi.json is named as package data; tests/architecture builds a wheel."""
     named = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
-    assert '"explorer/openapi.json", "explorer/static/**/*"' in named
+    assert '"explorer/openapi.json", "explorer/saved.html", "explorer/static/**/*"' in named

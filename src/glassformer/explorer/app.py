@@ -24,6 +24,7 @@ from glassformer.explorer import fields, lab
 from glassformer.explorer.fields import Fields
 from glassformer.explorer.guard import AT_ONCE, HEADERS, LARGEST_BODY, SLOWEST_BODY, Guard, asked_language, fault
 from glassformer.explorer.inputs import MOST_POSITIONS
+from glassformer.explorer.kept import spoken
 from glassformer.explorer.passes import MOST_BYTES, REQUEST_KEYS, run
 from glassformer.explorer.payload import payload
 from glassformer.explorer.pictures import LARGEST_SIDE
@@ -39,12 +40,10 @@ from glassformer.explorer.why import REQUEST_KEYS as WHY_KEYS
 from glassformer.explorer.why import why
 from glassformer.loading import Loaded
 from glassformer.runs.weights import AUTO
-from glassformer.words import LANGUAGES, sentences
+from glassformer.words import LANGUAGES
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
-SPOKEN = ("explorer.", "explorer_faults.", "trace.steps.", "families.", "parts.", "plan.")  # what the page says
-SPOKEN = ("explorer.", "explorer_faults.", "trace.steps.", "families.", "compare.")  # the words that the page needs
 SIDES = ("source", "target")
 BYTES = "application/octet-stream"
 for ending, kind in {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}.items():
@@ -87,7 +86,7 @@ class Explorer:
         lang = request.path_params["lang"]
         if lang not in LANGUAGES:
             raise HTTPException(404)
-        return JSONResponse({key: text for key, text in sentences(lang).items() if key.startswith(SPOKEN)})
+        return JSONResponse(spoken(lang))
 
     # --- models ---
 

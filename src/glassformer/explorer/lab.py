@@ -9,12 +9,12 @@ from itertools import chain
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from glassformer.config.values import wrong_type
 from glassformer.errors import GlassformerError
-from glassformer.explorer import checkpoints, compare, count, decode, fields, gradients, lens, snippet
+from glassformer.explorer import checkpoints, compare, count, decode, export, fields, gradients, lens, snippet
 from glassformer.explorer.fields import Fields
 from glassformer.explorer.glossary import glossary
 from glassformer.explorer.guard import asked_language
@@ -79,6 +79,11 @@ class Laboratory:
             raise wrong_type("after", after, "whole_number")
         return JSONResponse(checkpoints.events(self.shelf.find(request.path_params["name"]), int(after)))
 
+    def export(self, request: Request) -> Response:
+        body = read(request, export.REQUEST_KEYS)
+        with self.use(body) as (offered, loaded):
+            return HTMLResponse(export.exported(offered, loaded, body, asked_language(request.scope)))
+
     @contextmanager
     def use(self, body: Fields, *, begun: bool = False) -> Iterator[tuple[Offered, Loaded]]:
         """The model and the checkpoint that a request names; for this request alone."""
@@ -113,4 +118,5 @@ def routes(shelf: Shelf) -> list[Any]:
         Route("/api/runs/{name}/events", one.events),
         Route("/api/snippet", one.snippet, methods=["POST"]),
         Route("/api/glossary", one.glossary),
+        Route("/api/export", one.export, methods=["POST"]),
     ]

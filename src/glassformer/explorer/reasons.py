@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -26,6 +27,10 @@ class Reasons:
         self.one = one
         self.model: Any = one.loaded.model
         self.modules: dict[str, nn.Module] = dict(one.loaded.model.named_modules())
+
+    @cached_property
+    def masks(self) -> dict[str, Tensor]:
+        return dict(masks(self.one))
 
     @torch.no_grad()
     def of(self, name: str, index: Sequence[int]) -> Reason:
@@ -46,7 +51,7 @@ class Reasons:
         }
         if tap in ways:
             return ways[tap]()
-        if tap == "output" and isinstance(module, LayerNorm | RMSNorm):
+        if tap == "output" and isinstance(module, LayerNorm | RMSNorm) and not path.startswith("head."):
             return self._norm(module, self._read_by(path), index)
         if tap == "output" and path.endswith("attention"):
             return self._concat(path, index)
@@ -109,7 +114,7 @@ class Reasons:
         """e^s over the sum of all that may be looked at."""
         head, row, column = index
         scores = self._x(f"{path}.scores")[head, row]
-        hidden = dict(masks(self.one)).get(f"{path}.weights.mask")
+        hidden = self.masks.get(f"{path}.weights.mask")
         allowed = torch.ones_like(scores, dtype=torch.bool)
         if hidden is not None:
             allowed = (hidden[head] if hidden.dim() == 3 else hidden)[row]
@@ -218,16 +223,11 @@ class Reasons:
         return Reason(terms, result, f"{short(scale)} · ({short(x)} − {short(mean)}) / {short(deviation)}{added}")
 
     def _input(self, stack: str, index: Sequence[int]) -> Reason:
-        """The vector of a token and its position."""
-        known = self.one.trace.tensors
-        embeddings = [name for name in known if name.partition("#")[0] == "embedding.output"]
-        if stack == "decoder" and not embeddings[1:] and "target_embedding.output" in known:
-            embeddings.append("target_embedding.output")
-        e = embeddings[-1 if stack == "decoder" else 0]
+        """The vector of a token and its position, and what a norm makes of them."""
+        e, *encoding = self._entering(stack)
         row, terms = self._x(e)[index[0]], [Term(e, float(self._x(e)[tuple(index)]), (), e, tuple(index))]
-        encoding = f"{stack}.positions.encoding"
-        if encoding in known:
-            place = self._x(encoding).reshape(-1, len(row))[index[0]]
+        for name in encoding:
+            place = self._x(name).reshape(-1, len(row))[index[0]]
             row = row + place
             terms.append(Term("P", float(place[index[1]])))
         norm = getattr(self.modules[stack], "embedding_norm", None)
@@ -247,6 +247,15 @@ class Reasons:
 
     # --- what a box reads ---
 
+    def _entering(self, stack: str) -> list[str]:
+        """The vectors of the tokens of a stack, and its table of positions if it adds one."""
+        known = self.one.trace.tensors
+        embeddings = [name for name in known if name.partition("#")[0] == "embedding.output"]
+        if stack == "decoder" and not embeddings[1:] and "target_embedding.output" in known:
+            embeddings.append("target_embedding.output")
+        encoding = f"{stack}.positions.encoding"
+        return [embeddings[-1 if stack == "decoder" else 0], *([encoding] if encoding in known else [])]
+
     def _stream(self, block: str, part: str) -> str:
         """What a sum begins with: the sum before, or what entered the layer."""
         order = ["self_attention", "cross_attention", "feed_forward"]
@@ -262,6 +271,8 @@ class Reasons:
             stack: Any = self.modules[path.partition(".")[0]]
             return [f"{path.partition('.')[0]}.blocks.{len(stack.blocks) - 1}.output"]
         block, _, box = path.rpartition(".")
+        if box == "embedding_norm":
+            return self._entering(block)
         order = getattr(self.modules[block], "norm_order", "pre")
         if box.endswith("norm"):
             part = box.removesuffix("norm").removesuffix("_") or "self_attention"

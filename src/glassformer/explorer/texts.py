@@ -29,9 +29,13 @@ def lesson_text(name: str, lang: str) -> dict[str, str]:
     return {"name": name, "title": view.title, "question": view.question, **texts}
 
 
+def norms_of(model: nn.Module) -> dict[str, nn.Module]:
+    return {path: each for path, each in model.named_modules() if isinstance(each, LayerNorm | RMSNorm)}
+
+
 def norm_weights(model: nn.Module, name: str) -> dict[str, Any]:
     """Scale γ and shift β of a norm (None: it has no shift), and its ε, by the name of its module."""
-    norms = {path: each for path, each in model.named_modules() if isinstance(each, LayerNorm | RMSNorm)}
+    norms = norms_of(model)
     if name not in norms:
         raise InputError("no_such_tap", name=name, hint=suggest(name, norms))
     norm: Any = norms[name]

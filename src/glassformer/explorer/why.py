@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from glassformer.explorer import fields
@@ -21,9 +22,14 @@ def why(loaded: Loaded, request: Fields) -> dict[str, Any]:
     """The number that a request names, and its reasons."""
     name, index = fields.text(request, "name"), fields.wholes(request, "index") or []
     one = run(loaded, {key: value for key, value in request.items() if key in ("input", "edits")})
-    value = number(one, name, index)
-    step = next((step for step in one.steps if step.name == name), None)
-    reason = Reasons(one).of(name, index)
+    return explained(Reasons(one), name, index)
+
+
+def explained(reasons: Reasons, name: str, index: Sequence[int]) -> dict[str, Any]:
+    """One number of a pass, and its reasons."""
+    value = number(reasons.one, name, index)
+    step = next((step for step in reasons.one.steps if step.name == name), None)
+    reason = reasons.of(name, index)
     shown, rest = _largest(reason.terms)
     return {
         "value": value,

@@ -5,9 +5,12 @@ import { batch } from "./signal.js";
 
 /** @typedef {Record<string, import("./signal.js").Signal<string>>} Fields */
 
-/** @returns {Record<string, string>} */
-export function readAddress() {
-  return Object.fromEntries(new URLSearchParams(location.hash.slice(1)));
+/**
+ * @param {string} [hash]
+ * @returns {Record<string, string>}
+ */
+export function readAddress(hash = location.hash) {
+  return Object.fromEntries(new URLSearchParams(hash.slice(1)));
 }
 
 /**

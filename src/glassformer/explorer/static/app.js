@@ -1,7 +1,8 @@
 // What the page knows: the signals that every view reads, and the few ways to change them.
 
-import { keepAddress, readAddress } from "./address.js";
+import { keepAddress, readAddress, writeAddress } from "./address.js";
 import { models as askModels, run as ask } from "./engine.js";
+import { saved } from "./saved/answers.js";
 import { clip, depthOf, readPlace, writePlace } from "./place.js";
 import { batch, signal } from "./signal.js";
 import { lang, say, speak } from "./words.js";
@@ -18,6 +19,7 @@ import { lang, say, speak } from "./words.js";
 // what stands in the address, and whose change is a place to come back to
 const FIELDS = ["model", "checkpoint", "text", "target", "example", "view", "at", "zoom", "cell", "row", "lab", "edits", "for", "tool", "sizes", "part", "grad", "lang", "guess", "aside", "with", "with_checkpoint", "with_text", "with_example", "with_target", "with_edits", "with_at"];
 const TURNS = ["model", "text", "view", "zoom", "edits", "part", "example"];
+export const STAYS = ["view", "lab", "tool", "guess", "aside", "lang"]; // whichever model is looked at
 const LIGHT_ENOUGH = 6e6; // bytes: a smaller trace is asked for as a whole
 const ALWAYS = ["*.weights", "*embedding*", "*.input", "encoder.output", "decoder.output", "head.*"];
 
@@ -32,7 +34,7 @@ function isTurn(now, last) {
 
 /** @param {Owner} owner */
 export function makeApp(owner) {
-  const from = readAddress();
+  const from = saved ? beginning(saved.address) : readAddress();
   const fields = Object.fromEntries(FIELDS.map((key) => [key, signal(from[key] ?? "")]));
   const field = (/** @type {string} */ key) => /** @type {import("./signal.js").Signal<string>} */ (fields[key]);
 
@@ -49,7 +51,7 @@ export function makeApp(owner) {
     model: owner.computed(() => models.value.find((one) => one.name === field("model").value) ?? null),
     checkpoint: field("checkpoint"),
     edits: signal(/** @type {Edit[]} */ ([])),
-    drawn: signal(/** @type {any} */ (null)), // an input that is too long for the address: pixels, values
+    drawn: signal(/** @type {any} */ (saved && !("text" in saved.question.input) ? saved.question.input : null)), // an input that is too long for the address: pixels, values
     busy: signal(false),
     error: signal(""),
     hot: signal(""), // the place under the pointer or the focus
@@ -196,6 +198,18 @@ export function makeApp(owner) {
 
   const quietly = keepAddress(owner, fields, isTurn);
   return app;
+}
+
+/**
+ * Where a page begins that was saved as a file: at its address, but always with what was saved.
+ * @param {string} address
+ */
+function beginning(address) {
+  const [first, now] = [readAddress(address), readAddress()];
+  const own = ["model", "checkpoint", "text", "target", "example", "edits"].map((key) => [key, first[key] ?? ""]);
+  const from = { ...(location.hash ? now : first), ...Object.fromEntries(own) };
+  history.replaceState(null, "", writeAddress(from));
+  return from;
 }
 
 /**

@@ -1,7 +1,9 @@
-// The one interface to a model: run(question) → what it is about, and tensors. Behind it stands the server;
-// an engine inside the page could stand there too, and no view would notice.
+// The one interface to a model: run(question) → what it is about, and tensors. Behind it stands the server, or in a page
+// that was saved as a file the answers that were saved with it; no view notices.
 
 import { openSafetensors } from "./safetensors.js";
+import { saved, savedAnswer } from "./saved/answers.js";
+import { say } from "./words.js";
 
 /**
  * @typedef {import("./safetensors.js").Tensor} Tensor
@@ -32,17 +34,50 @@ export class Refused extends Error {
   }
 }
 
+/** The questions about a model that were answered, the latest last. @type {Map<string, {path: string, body: any}>} */
+const answered = new Map();
+const REMEMBERED = 200;
+
+/**
+ * What was asked so far about the model and the input of a question: what a saved page will ask again.
+ * @param {Question} question
+ */
+export function answeredFor({ model, checkpoint, input }) {
+  const plain = (/** @type {any} */ { target: _, ...rest }) => JSON.stringify(rest);
+  const same = (/** @type {any} */ body) => body.model === model && (body.checkpoint ?? "") === (checkpoint ?? "") && (!body.input || plain(body.input) === plain(input));
+  return [...answered.values()].filter(({ body }) => same(body)).map(({ path, body: { model: _, checkpoint: __, input: ___, ...body } }) => ({ path, body }));
+}
+
 /**
  * @param {string} path
  * @param {{method?: string, body?: any, signal?: AbortSignal, lang?: string}} [options]
  * @returns {Promise<Response>}
  */
 export async function ask(path, { method = "GET", body, signal, lang } = {}) {
+  if (saved) {
+    const kept = await savedAnswer(path, body);
+    if (kept) return kept;
+    throw new Refused(say("explorer.saved.why", { command: saved.command }).replaceAll("`", ""), "saved");
+  }
   const headers = { ...(body ? { "content-type": "application/json" } : {}), ...(lang ? { "accept-language": lang } : {}) };
   const answer = await fetch(path, { method, headers, signal: signal ?? null, body: body ? JSON.stringify(body) : null });
-  if (answer.ok) return answer;
+  if (answer.ok) {
+    if (body?.model) remember(path, body);
+    return answer;
+  }
   const { error = `${answer.status}`, kind = "unknown" } = await answer.json().catch(() => ({}));
   throw new Refused(error, kind);
+}
+
+/**
+ * @param {string} path
+ * @param {any} body
+ */
+function remember(path, body) {
+  const key = `${path} ${JSON.stringify(body)}`;
+  answered.delete(key);
+  answered.set(key, { path, body });
+  if (answered.size > REMEMBERED) answered.delete(/** @type {string} */ (answered.keys().next().value));
 }
 
 /**

@@ -12,10 +12,10 @@ import { say } from "./words.js";
  * @returns {HTMLElement}
  */
 export function makeInput(owner, app) {
-  const box = /** @type {HTMLInputElement} */ (h("input", { type: "text", id: "text", autocomplete: "off", spellcheck: "false", maxlength: "2000" }));
-  const go = h("button", { type: "submit", class: "go", id: "go" });
+  const box = /** @type {HTMLInputElement} */ (h("input", { type: "text", id: "text", "data-needs": "model", autocomplete: "off", spellcheck: "false", maxlength: "2000" }));
+  const go = h("button", { type: "submit", class: "go", id: "go", "data-needs": "model" });
   const form = h("form", { class: "ask" }, box, go);
-  const examples = h("div", { class: "examples", role: "group" });
+  const examples = h("div", { class: "examples", role: "group", "data-needs": "model" });
   const answer = h("p", { class: "answer", role: "status", id: "answer" });
   const error = h("p", { class: "error", role: "alert", hidden: true });
   const panel = h("section", { class: "input" }, form, examples, answer, error);

@@ -1,6 +1,6 @@
 // The page: a bar with the model and its settings, the input, the figure, and the views beside it.
 
-import { makeApp, open } from "./app.js";
+import { makeApp, open, STAYS } from "./app.js";
 import { beside, viewTools } from "./aside.js";
 import { h, put } from "./dom.js";
 import { keepEdits } from "./edits.js";
@@ -8,6 +8,9 @@ import { makeFigure } from "./figure.js";
 import { highlight } from "./highlight.js";
 import { makeInput } from "./input.js";
 import { keepSense } from "./sense.js";
+import { saved } from "./saved/answers.js";
+import { makeNotice } from "./saved/notice.js";
+import { makeSave } from "./saved/save.js";
 import { Owner } from "./signal.js";
 import { VIEWS } from "./views/index.js";
 import { say, whole } from "./words.js";
@@ -20,7 +23,7 @@ import { say, whole } from "./words.js";
  * @param {App} app
  */
 function makeBar(owner, app) {
-  const picker = /** @type {HTMLSelectElement} */ (h("select", { id: "model", onchange: () => choose(app, picker.value) }));
+  const picker = /** @type {HTMLSelectElement} */ (h("select", { id: "model", "data-needs": "model", onchange: () => choose(app, picker.value) }));
   const language = h("button", { type: "button", class: "pill", id: "language", onclick: () => app.speak(app.lang.peek() === "ko" ? "en" : "ko") });
   const theme = h("button", { type: "button", class: "pill", id: "theme", onclick: () => (app.theme.value = app.dark.peek() ? "light" : "dark") });
   const facts = h("span", { class: "model-facts" });
@@ -35,8 +38,11 @@ function makeBar(owner, app) {
     const model = app.model.value;
     facts.textContent = model ? `${say(`explorer.task.${model.task}`)} · ${say("explorer.parameters", { count: whole(model.parameters) })}` : "";
   });
-  return h("header", { class: "bar" }, h("span", { class: "brand" }, h("img", { src: "/static/icon.svg", alt: "", width: 26, height: 26 }), "Glassformer"), h("label", { class: "model-label" }, picker), facts, h("span", { class: "space" }), language, theme);
+  return h("header", { class: "bar" }, h("span", { class: "brand" }, h("img", { src: iconOf(document), alt: "", width: 26, height: 26 }), "Glassformer"), h("label", { class: "model-label" }, picker), facts, h("span", { class: "space" }), makeSave(owner, app), language, theme);
 }
+
+/** The icon of the page, wherever it comes from. @param {Document} page */
+const iconOf = (page) => page.querySelector("link[rel=icon]")?.getAttribute("href") ?? "";
 
 /**
  * Another model: its own input, from the beginning.
@@ -44,8 +50,7 @@ function makeBar(owner, app) {
  * @param {string} name
  */
 function choose(app, name) {
-  for (const key of ["checkpoint", "text", "target", "example", "at", "zoom", "cell", "row", "sizes", "part", "grad"]) app.field(key).value = "";
-  for (const key of ["checkpoint", "text", "target", "example", "at", "zoom", "cell", "row", "with", "with_checkpoint", "with_text", "with_example", "with_target", "with_edits", "with_at"]) app.field(key).value = "";
+  for (const [key, field] of Object.entries(app.fields)) if (!STAYS.includes(key)) field.value = "";
   app.drawn.value = null;
   app.edits.value = [];
   app.field("model").value = name;
@@ -60,14 +65,15 @@ function makeViews(owner, app) {
   const tabs = h("div", { class: "tabs", role: "tablist" });
   const panel = h("div", { class: "view", role: "tabpanel", id: "view", tabindex: "-1" });
   const fitting = () => VIEWS.filter((view) => !view.fits || (app.model.value && view.fits(app.model.value)));
-  const opened = owner.computed(() => fitting().find((view) => view.id === app.view.value) ?? VIEWS[0]);
+  const usable = (/** @type {import("./views/index.js").View} */ view) => !saved || view.saved === true;
+  const opened = owner.computed(() => fitting().find((view) => view.id === app.view.value && usable(view)) ?? VIEWS[0]);
   owner.effect(() => {
     tabs.setAttribute("aria-label", say("explorer.views.all"));
     const focused = tabs.contains(document.activeElement);
     tabs.replaceChildren(
       ...fitting().map((view) => {
         const now = view === opened.value;
-        return h("button", { type: "button", role: "tab", id: `tab-${view.id}`, "aria-selected": String(now), "aria-controls": "view", tabindex: now ? "0" : "-1", onclick: () => (app.view.value = view.id) }, say(view.title));
+        return h("button", { type: "button", role: "tab", id: `tab-${view.id}`, "data-needs": usable(view) ? null : "model", "aria-selected": String(now), "aria-controls": "view", tabindex: now ? "0" : "-1", onclick: () => (app.view.value = view.id) }, say(view.title));
       }),
     );
     panel.setAttribute("aria-labelledby", `tab-${opened.value?.id}`);
@@ -76,7 +82,7 @@ function makeViews(owner, app) {
   owner.listen(tabs, "keydown", (/** @type {KeyboardEvent} */ event) => {
     const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
     if (!step) return;
-    const all = fitting();
+    const all = fitting().filter(usable);
     const next = all[(all.findIndex((view) => view === opened.peek()) + step + all.length) % all.length];
     if (next) app.view.value = next.id;
     event.preventDefault();
@@ -112,7 +118,7 @@ keepEdits(owner, app);
 keepSense(owner, app);
 try {
   await open(app);
-  put(document.body, makeBar(owner, app), h("main", { class: "page" }, makeInput(owner, app), h("div", { class: "two" }, makeFigure(owner, app), makeViews(owner, app))));
+  put(document.body, makeBar(owner, app), h("main", { class: "page" }, makeNotice(owner), makeInput(owner, app), h("div", { class: "two" }, makeFigure(owner, app), makeViews(owner, app))));
   beside(owner, app);
   document.documentElement.dataset["ready"] = "yes";
 } catch (error) {

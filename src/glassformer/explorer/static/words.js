@@ -1,5 +1,6 @@
 // The sentences of the page, fetched from the server: none of them stands in a script.
 
+import { saved, savedAnswer } from "./saved/answers.js";
 import { signal } from "./signal.js";
 
 /** @typedef {Record<string, string>} Sentences */
@@ -18,7 +19,8 @@ const asked = new Map();
 export async function speak(wanted) {
   let words = asked.get(wanted);
   if (!words) {
-    words = fetch(`/api/words/${wanted}`).then((answer) => answer.json());
+    const path = `/api/words/${wanted}`;
+    words = (saved ? savedAnswer(path) : fetch(path)).then((answer) => answer?.json());
     asked.set(wanted, words);
   }
   const found = await words;

@@ -26,7 +26,7 @@ const TOOLS = ["forbid", "draw"];
 export function paint(owner, app, about) {
   const name = chosenAttention(app, about);
   const head = Math.min(app.head.value, Number(about.sizes["n_heads"] ?? 1) - 1);
-  return h("div", { class: "paint" }, pickers(app, about, name, head), scale(app, `${name}.heads`, head), tools(app), cells(owner, app, about, name, head), hidden(owner, app, about));
+  return h("div", { class: "paint" }, pickers(app, about, name, head), scale(app, `${name}.heads`, head), tools(app), h("div", { "data-needs": "model" }, cells(owner, app, about, name, head)), hidden(owner, app, about));
 }
 
 /**
@@ -76,13 +76,13 @@ function scale(app, name, head) {
   const shown = h("output", { for: "scale" }, `× ${number(now, 2)}`);
   slider.addEventListener("input", () => (shown.textContent = `× ${number(Number(slider.value), 2)}`));
   slider.addEventListener("change", () => replaceEdit(app, like, Number(slider.value) === 1 ? null : { ...like, factor: Number(slider.value) }));
-  return h("label", { class: "scale" }, say("explorer.interfere.scale"), slider, shown);
+  return h("label", { class: "scale", "data-needs": "model" }, say("explorer.interfere.scale"), slider, shown);
 }
 
 /** @param {App} app */
 function tools(app) {
   const now = app.field("tool").value || "forbid";
-  return h("div", { class: "switches", role: "group", "aria-label": say("explorer.interfere.tool") }, TOOLS.map((tool) => h("button", { type: "button", class: "pill", "data-tool": tool, "aria-pressed": String(tool === now), onclick: () => (app.field("tool").value = tool === "forbid" ? "" : tool) }, say(`explorer.interfere.${tool}`))));
+  return h("div", { class: "switches", "data-needs": "model", role: "group", "aria-label": say("explorer.interfere.tool") }, TOOLS.map((tool) => h("button", { type: "button", class: "pill", "data-tool": tool, "aria-pressed": String(tool === now), onclick: () => (app.field("tool").value = tool === "forbid" ? "" : tool) }, say(`explorer.interfere.${tool}`))));
 }
 
 /**
@@ -124,7 +124,7 @@ function hidden(owner, app, about) {
   const sides = /** @type {("source" | "target")[]} */ (["source", "target"]);
   return h(
     "div",
-    { class: "hide-tokens" },
+    { class: "hide-tokens", "data-needs": "model" },
     sides.filter((side) => tokensOf(about, side).length > 0).map((side) => {
       const names = patternsOf(about, side);
       return h(

@@ -80,7 +80,7 @@ function heads(owner, app, about, name, importance) {
   const box = name.split(".")[3] ?? "";
   const cells = Array.from({ length: count }, (_, head) => {
     const edit = { kind: "zero", name: `${name}.heads`, head };
-    const cell = h("button", { type: "button", class: "switch-head", "data-head-of": name, "data-head": head, "data-at": `${name.replace(".blocks", "")}.head${head}`, onclick: () => toggle(app, edit) });
+    const cell = h("button", { type: "button", class: "switch-head", "data-needs": "model", "data-head-of": name, "data-head": head, "data-at": `${name.replace(".blocks", "")}.head${head}`, onclick: () => toggle(app, edit) });
     owner.effect(() => {
       const off = inForce(app, edit) !== null;
       const moved = importanceOf(app, importance, name, head);
@@ -139,7 +139,7 @@ function mostOf(app, importance) {
  * @param {string} [kind]
  */
 export function switchOf(owner, app, edit, label, kind = "") {
-  const button = h("button", { type: "button", role: "switch", class: `switch ${kind}`, "data-edit": `${edit.kind} ${edit.name}`, onclick: () => toggle(app, edit) }, h("span", { class: "knob", "aria-hidden": "true" }), label);
+  const button = h("button", { type: "button", role: "switch", class: `switch ${kind}`, "data-needs": "model", "data-edit": `${edit.kind} ${edit.name}`, onclick: () => toggle(app, edit) }, h("span", { class: "knob", "aria-hidden": "true" }), label);
   owner.effect(() => button.setAttribute("aria-checked", String(inForce(app, edit) === null)));
   return button;
 }

@@ -41,7 +41,7 @@ export function makeBars(owner, app, filters) {
   const title = h("h3", {});
   const says = h("p", { class: "says" });
   const written = h("p", { class: "written" });
-  const rows = h("ul", { class: "bars next-bars" });
+  const rows = h("ul", { class: "bars next-bars", "data-needs": "model" });
   owner.effect(() => {
     const one = found.value;
     title.textContent = say("explorer.decoding.next");

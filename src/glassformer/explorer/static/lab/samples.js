@@ -37,7 +37,7 @@ export function makeSamples(owner, app, filters) {
     });
   };
   const title = h("h3", {});
-  const button = h("button", { type: "button", class: "pill", id: "draw-samples", onclick: draw });
+  const button = h("button", { type: "button", class: "pill", id: "draw-samples", "data-needs": "model", onclick: draw });
   const list = h("ol", { class: "samples" });
   owner.effect(() => {
     title.textContent = say("explorer.decoding.samples");

@@ -12,7 +12,7 @@ import { say } from "../words.js";
 export function slider(owner, { name, key, values = null, low = 0, high = 1, step = 1, setting, show = String }) {
   const id = `set-${name}`;
   const range = /** @type {HTMLInputElement} */ (
-    h("input", { type: "range", id, "data-setting": name, min: values ? 0 : low, max: values ? values.length - 1 : high, step: values ? 1 : step })
+    h("input", { type: "range", id, "data-setting": name, "data-needs": "model", min: values ? 0 : low, max: values ? values.length - 1 : high, step: values ? 1 : step })
   );
   const label = h("span", { class: "slider-name" });
   const shown = h("output", { class: "slider-value", for: id });

@@ -52,6 +52,7 @@ function box(node, best, { x, y }, revive) {
       class: `tree-node ${node.fate}${best ? " best" : ""}${node.revived ? " revived" : ""}`,
       style: { left: `${x}px`, top: `${y}px`, width: `${WIDE}px`, height: `${HIGH}px` },
       "data-node": node.id,
+      "data-needs": pruned ? "model" : null,
       "data-cumulative": node.cumulative,
       "aria-label": `${node.piece} ${number(node.cumulative, 2)} ${say(`explorer.decoding.${node.fate}_fate`)}`,
       title: say(`explorer.decoding.${node.fate}_fate`),

@@ -44,6 +44,7 @@ function make(owner, app) {
 export default {
   id: "decoding",
   title: "explorer.views.decoding",
+  saved: true,
   /** @param {import("../engine.js").Model} model */
   fits: (model) => ["translation", "language_model"].includes(model.task),
   make,

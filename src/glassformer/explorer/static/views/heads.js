@@ -176,4 +176,4 @@ function choose(wanted) {
   shape.value = wanted;
 }
 
-export default { id: "heads", title: "explorer.views.heads", make };
+export default { id: "heads", title: "explorer.views.heads", saved: true, make };

@@ -20,9 +20,10 @@ import parameters from "./parameters.js";
 import steps from "./steps.js";
 
 /**
- * @typedef {{id: string, title: string, fits?: (model: import("../engine.js").Model) => boolean,
+ * @typedef {{id: string, title: string, fits?: (model: import("../engine.js").Model) => boolean, saved?: boolean,
  *   make: (owner: import("../signal.js").Owner, app: import("../app.js").App) => HTMLElement}} View
  *   `fits`: is there anything to show for this model? Without it: always
+ *   `saved`: can it be opened in a page that was saved without its model? What needs the model there has data-needs="model"
  */
 
 /** @type {View[]} */

@@ -67,14 +67,14 @@ function history(owner, app) {
   const undo = h("button", { type: "button", class: "pill", id: "undo", onclick: () => turn(app, true) }, `↶ ${say("explorer.interfere.undo")}`);
   const redo = h("button", { type: "button", class: "pill", id: "redo", onclick: () => turn(app, false) }, `↷ ${say("explorer.interfere.redo")}`);
   const reset = h("button", { type: "button", class: "pill", id: "reset", onclick: () => change(app, []) }, say("explorer.interfere.reset"));
-  const list = h("ul", { class: "in-force", "aria-label": say("explorer.interfere.in_force") });
+  const list = h("ul", { class: "in-force", "data-needs": "model", "aria-label": say("explorer.interfere.in_force") });
   owner.effect(() => {
     undo.toggleAttribute("disabled", !canUndo());
     redo.toggleAttribute("disabled", !canRedo());
     reset.toggleAttribute("disabled", !app.edits.value.length);
     list.replaceChildren(...(app.edits.value.length ? app.edits.value.map((edit) => chip(app, edit)) : [h("li", { class: "quiet" }, say("explorer.interfere.nothing_yet"))]));
   });
-  return h("div", { class: "history" }, h("div", { class: "switches" }, undo, redo, reset), list);
+  return h("div", { class: "history" }, h("div", { class: "switches", "data-needs": "model" }, undo, redo, reset), list);
 }
 
 /**
@@ -112,7 +112,7 @@ function rowPicker(owner, app) {
  */
 function legend(owner, app, importance) {
   const told = h("p", { class: "quiet" });
-  const start = h("button", { type: "button", class: "pill", id: "measure", onclick: () => importance.start() }, say("explorer.interfere.measure"));
+  const start = h("button", { type: "button", class: "pill", id: "measure", "data-needs": "model", onclick: () => importance.start() }, say("explorer.interfere.measure"));
   owner.effect(() => {
     const kind = importance.measure.value;
     told.textContent = kind ? `${say("explorer.interfere.map")} ${say(`explorer.interfere.measured.${kind}`)}` : say("explorer.interfere.map");
@@ -121,4 +121,4 @@ function legend(owner, app, importance) {
   return h("div", { class: "legend" }, told, start);
 }
 
-export default { id: "interfere", title: "explorer.views.interfere", make };
+export default { id: "interfere", title: "explorer.views.interfere", saved: true, make };

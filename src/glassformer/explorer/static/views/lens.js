@@ -123,6 +123,7 @@ const bar = (name, share, right) =>
 export default {
   id: "lens",
   title: "explorer.views.lens",
+  saved: true,
   /** @param {import("../engine.js").Model} model */
   fits: (model) => ["language_model", "classifier"].includes(model.sizes["head"]),
   make,

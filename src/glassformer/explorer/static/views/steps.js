@@ -145,4 +145,4 @@ function tokenPicker(app, scene) {
   );
 }
 
-export default { id: "steps", title: "explorer.views.steps", make };
+export default { id: "steps", title: "explorer.views.steps", saved: true, make };
