@@ -42,7 +42,7 @@ function makeBar(owner, app) {
  * @param {string} name
  */
 function choose(app, name) {
-  for (const key of ["checkpoint", "text", "target", "example", "at", "zoom", "cell", "row"]) app.field(key).value = "";
+  for (const key of ["checkpoint", "text", "target", "example", "drawn", "masked", "prompt", "at", "zoom", "cell", "row"]) app.field(key).value = "";
   app.drawn.value = null;
   app.edits.value = [];
   app.field("model").value = name;
