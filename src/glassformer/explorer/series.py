@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -110,7 +111,8 @@ def _scale(loaded: Loaded, past: Channel) -> Scale:
     known = Scaler.open(loaded.folder).scales if (loaded.folder / "scaler.json").is_file() else {}
     if past.name in known:
         return known[past.name]
-    return Scale.fit(past, len(past), Settings.of(loaded.config.task).log)
+    named = past if past.name else replace(past, name="values")  # what a fault calls it
+    return Scale.fit(named, len(past), Settings.of(loaded.config.task).log)
 
 
 def _patches(loaded: Loaded) -> list[Piece]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -13,13 +14,18 @@ from glassformer.lessons.catalogue import LESSONS
 from glassformer.lessons.view import DEPTHS, LessonView
 from glassformer.textbook.prose import html, kept, marked
 
+READING = (
+    threading.Lock()
+)  # results are read beside syntax trees, which Python 3.11 cannot parse in two threads at once
+
 
 def lesson_text(name: str, lang: str) -> dict[str, str]:
     """A lesson's title and question, and its easy and deep text as HTML with the recorded numbers."""
     if name not in LESSONS:
         raise HTTPException(404)
     view = LessonView(name, lang)
-    texts = {depth: str(marked(kept(html(view.text(depth), level=4)), lang)) for depth in DEPTHS}
+    with READING:
+        texts = {depth: str(marked(kept(html(view.text(depth), level=4)), lang)) for depth in DEPTHS}
     return {"name": name, "title": view.title, "question": view.question, **texts}
 
 

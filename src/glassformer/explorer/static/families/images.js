@@ -48,7 +48,11 @@ export function imagePanel(owner, app, model) {
     const example = Number(app.field("example").value) || 0;
     pad.set(drawnBytes(app, model) ?? bytesOf(model.examples[example], raster));
   });
-  if (objects) owner.effect(() => pad.element.querySelector(".boxes")?.replaceWith(boxesOver(app)) ?? pad.element.append(boxesOver(app)));
+  if (objects) {
+    const boxes = h("div", {});
+    pad.element.append(boxes);
+    owner.effect(() => boxes.replaceChildren(boxesOver(app)));
+  }
   if (prompted) promptMark(owner, app, pad.element, raster);
 
   const upload = async (/** @type {File | undefined} */ file) => {

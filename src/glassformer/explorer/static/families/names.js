@@ -31,8 +31,8 @@ export function nameOf(about, side, at) {
 }
 
 /**
- * The sentence about a step of the player, in the words of this family where it has its own.
- * @param {"scene" | "about"} what
+ * The sentence about a step of the player or an attention, in the words of this family where it has its own.
+ * @param {"scene" | "about" | "attention"} what
  * @param {string} kind
  * @param {About} about
  * @param {Side} side

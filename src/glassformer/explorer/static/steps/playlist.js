@@ -44,7 +44,7 @@ export function playlist(about, masked) {
   const head = plan.head;
   const nowhere = { stack: "", layer: null, box: head };
   for (const step of head?.steps ?? []) {
-    const kind = /** @type {Record<string, string>} */ ({ logits: "logits", pooled: "pooled" })[step.key] ?? "choice";
+    const kind = /** @type {Record<string, string>} */ ({ logits: "logits", object_logits: "logits", pooled: "pooled" })[step.key] ?? "choice";
     scenes.push({ at: kind === "choice" ? "head.choice" : writePlace(placeOf(step.name)), kind, steps: [step], ...nowhere });
   }
   return scenes;
@@ -118,8 +118,8 @@ export function lessonOf(scene, about) {
     network: "ffn_memory",
     output: decoding ? "decoder_contributions" : "encoder_contributions",
     pooled: "cls_or_sep",
-    logits: "generation",
-    choice: about.task === "classification" ? "confusion_matrix" : "generation",
+    logits: patches || "generation",
+    choice: patches || (about.task === "classification" ? "confusion_matrix" : "generation"),
   };
   return lessons[scene.kind] ?? "architecture";
 }

@@ -4,7 +4,7 @@
 import { arcs } from "../arcs.js";
 import { h, put } from "../dom.js";
 import { board } from "../families/board.js";
-import { nameOf, patched } from "../families/names.js";
+import { nameOf, patched, wording } from "../families/names.js";
 import { tensorMap } from "../figure/box.js";
 import { drawHeat, PALETTES } from "../heat.js";
 import { placeOf, writePlace } from "../place.js";
@@ -49,6 +49,12 @@ function kindsOf(about) {
 }
 
 /**
+ * @param {import("../engine.js").About} about
+ * @param {string} key
+ */
+const attentionName = (about, key) => wording("attention", key, about, key === "encoder" ? "source" : "target");
+
+/**
  * @param {Owner} owner
  * @param {App} app
  * @returns {HTMLElement}
@@ -59,7 +65,7 @@ function make(owner, app) {
   owner.effect((inner) => {
     const run = app.run.value;
     if (!run) return;
-    grids.replaceChildren(...kindsOf(run.about).map((kind) => grid(inner, app, kind)));
+    grids.replaceChildren(...kindsOf(run.about).map((kind) => grid(inner, app, run.about, kind)));
   });
   owner.effect((inner) => {
     const run = app.run.value;
@@ -72,9 +78,10 @@ function make(owner, app) {
 /**
  * @param {Owner} owner
  * @param {App} app
+ * @param {import("../engine.js").About} about
  * @param {Kind} kind
  */
-function grid(owner, app, { key, names }) {
+function grid(owner, app, about, { key, names }) {
   const rows = h("div", { class: "head-grid" });
   for (const name of names) {
     const tensor = app.tensor(name);
@@ -87,14 +94,14 @@ function grid(owner, app, { key, names }) {
         const palette = /** @type {import("../heat.js").Palette} */ (app.dark.value ? PALETTES["dark"] : PALETTES["light"]);
         if (tensor) drawHeat(canvas, matrix(tensor, head), { most: 1, palette });
       });
-      const label = `${say(`explorer.attention.${key}`)}, ${say("explorer.layer", { number: (place.layer ?? 0) + 1 })}, ${say("explorer.head", { number: head + 1 })}`;
+      const label = `${attentionName(about, key)}, ${say("explorer.layer", { number: (place.layer ?? 0) + 1 })}, ${say("explorer.head", { number: head + 1 })}`;
       const button = h("button", { type: "button", class: "head-cell", "data-at": at, "aria-label": label, title: label, onclick: () => app.go(at, { zoom: app.zoom.peek() }) }, canvas);
       owner.effect(() => button.setAttribute("aria-pressed", String(chosen(app) === `${name} ${app.head.value}` && head === app.head.value)));
       return button;
     });
     rows.append(h("div", { class: "head-row", role: "group", "aria-label": say("explorer.layer", { number: (place.layer ?? 0) + 1 }) }, h("span", { class: "head-layer", "aria-hidden": "true" }, String((place.layer ?? 0) + 1)), h("div", { class: "head-cells" }, cells)));
   }
-  return h("section", { class: "head-kind" }, h("h3", {}, say(`explorer.attention.${key}`)), rows);
+  return h("section", { class: "head-kind" }, h("h3", {}, attentionName(about, key)), rows);
 }
 
 /**
@@ -155,7 +162,7 @@ function oneHead(owner, app, about) {
   );
   put(
     panel,
-    h("header", {}, h("div", {}, h("p", { class: "eyebrow" }, `${say(`explorer.attention.${key}`)} · ${say("explorer.layer", { number: (place.layer ?? 0) + 1 })}`), h("h3", {}, say("explorer.head", { number: head + 1 }))), switches),
+    h("header", {}, h("div", {}, h("p", { class: "eyebrow" }, `${attentionName(about, key)} · ${say("explorer.layer", { number: (place.layer ?? 0) + 1 })}`), h("h3", {}, say("explorer.head", { number: head + 1 }))), switches),
     sentence,
     shape === "picture" ? overPatches(owner, app, { name, side, weight, hot, columns: found.columns }) : null,
     shape === "arcs"
