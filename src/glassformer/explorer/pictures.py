@@ -57,7 +57,7 @@ def read_canvas(loaded: Loaded, given: Fields) -> ReadInput:
     """Pixels for object queries, which are the target side."""
     fields.known_keys(given, ("pixels", "example"))
     pixels = _pixels(loaded, given)
-    queries = plain_pieces([f"q{i}" for i in range(loaded.config.model.queries)])
+    queries = plain_pieces([f"q{i + 1}" for i in range(loaded.config.model.queries)])
     seen = pixels[None].to(loaded.device, loaded.dtype)  # 1 1 size size
     return ReadInput((seen,), _patches(loaded), queries, shown=_grid(loaded), tensors={"input.pixels": pixels})
 
@@ -188,8 +188,7 @@ def _grid(loaded: Loaded) -> dict[str, object]:
 
 
 def _patches(loaded: Loaded) -> list[Piece]:
-    """The class tokens, then the patches row by row."""
+    """The class tokens, then the patches row by row: 1, 2, 3."""
     options = loaded.config.model.input.options
     rows, classes = int(options["size"]) // int(options["patch"]), int(options.get("class_tokens", 1))
-    names = [f"({row}, {column})" for row in range(rows) for column in range(rows)]
-    return plain_pieces([*("[CLS]" for _ in range(classes)), *names])
+    return plain_pieces([*("[CLS]" for _ in range(classes)), *(str(i + 1) for i in range(rows * rows))])

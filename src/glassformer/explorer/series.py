@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -29,8 +30,10 @@ def series_input(loaded: Loaded, given: Fields) -> ReadInput:
     fields.known_keys(given, ("values", "series", "example"))
     context, horizon = sizes(loaded.config)
     name = fields.optional_text(given, "series") or ""
+    after: list[float] = []  # what really came, where that is known
     if given.get("values") is None:
-        past = _example(loaded, fields.whole(given, "example") or 0)
+        known = _example(loaded, fields.whole(given, "example") or 0)
+        past, after = _first(known, context), known.values[context:].tolist()
     else:
         values = np.array(fields.numbers("values", given["values"]), dtype=np.float64)
         if len(values) < context:
@@ -55,6 +58,7 @@ def series_input(loaded: Loaded, given: Fields) -> ReadInput:
             "horizon": horizon,
             "length": options["length"],
             "stride": options["stride"],
+            "actual": after,
         },
         tensors={"input.values": torch.from_numpy(past.values.astype(np.float32))},
         restore=restore,
@@ -62,24 +66,35 @@ def series_input(loaded: Loaded, given: Fields) -> ReadInput:
 
 
 def example_series(loaded: Loaded) -> list[Channel]:
-    """The ends of some series that the model was trained on; where these cannot be had, a wave."""
+    """What the model reads of each example."""
+    context, _ = sizes(loaded.config)
+    return [_first(one, context) for one in _known(loaded)]
+
+
+def _known(loaded: Loaded) -> list[Channel]:
+    """The ends of some series that the model was trained on, with what came next; where these cannot be had, a wave."""
     if loaded.model not in _kept:
         _kept[loaded.model] = _examples(loaded)
     return _kept[loaded.model]
 
 
 def _examples(loaded: Loaded) -> list[Channel]:
-    context, _ = sizes(loaded.config)
+    context, horizon = sizes(loaded.config)
+    whole = context + horizon
     try:
         found = channels(loaded.config.data.source)[:EXAMPLES]
-        return [Channel(one.name, one.moments[-context:], one.values[-context:]) for one in found]
+        return [Channel(one.name, one.moments[-whole:], one.values[-whole:]) for one in found]
     except GlassformerError:  # a package is missing, or the file has moved
-        at = np.arange(context)
+        at = np.arange(whole)
         return [_channel("", 100 + 10 * np.sin(2 * np.pi * at / 24) + 0.05 * at)]
 
 
+def _first(series: Channel, count: int) -> Channel:
+    return Channel(series.name, series.moments[:count], series.values[:count])
+
+
 def _example(loaded: Loaded, place: int) -> Channel:
-    found = example_series(loaded)
+    found = _known(loaded)
     if place >= len(found):
         raise InputError("explorer_index", key="example", value=place, last=len(found) - 1)
     return found[place]
@@ -96,10 +111,10 @@ def _scale(loaded: Loaded, past: Channel) -> Scale:
     known = Scaler.open(loaded.folder).scales if (loaded.folder / "scaler.json").is_file() else {}
     if past.name in known:
         return known[past.name]
-    return Scale.fit(past, len(past), Settings.of(loaded.config.task).log)
+    named = past if past.name else replace(past, name="values")  # what a fault calls it
+    return Scale.fit(named, len(past), Settings.of(loaded.config.task).log)
 
 
 def _patches(loaded: Loaded) -> list[Piece]:
-    options, count = loaded.config.model.input.options, input_positions(loaded.config.model) or 0
-    firsts = [number * int(options["stride"]) for number in range(count)]
-    return plain_pieces([f"{first}…{first + int(options['length']) - 1}" for first in firsts])
+    """Numbered: the page shows which values each of them holds."""
+    return plain_pieces([str(i + 1) for i in range(input_positions(loaded.config.model) or 0)])

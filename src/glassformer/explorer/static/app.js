@@ -1,6 +1,7 @@
 // What the page knows: the signals that every view reads, and the few ways to change them.
 
 import { keepAddress, readAddress, writeAddress } from "./address.js";
+import { inputOf } from "./families/given.js";
 import { models as askModels, run as ask } from "./engine.js";
 import { saved } from "./saved/answers.js";
 import { clip, depthOf, readPlace, writePlace } from "./place.js";
@@ -17,8 +18,12 @@ import { lang, say, speak } from "./words.js";
  */
 
 // what stands in the address, and whose change is a place to come back to
-const FIELDS = ["model", "checkpoint", "text", "target", "example", "view", "at", "zoom", "cell", "row", "lab", "edits", "for", "tool", "sizes", "part", "grad", "lang", "guess", "aside", "with", "with_checkpoint", "with_text", "with_example", "with_target", "with_edits", "with_at"];
-const TURNS = ["model", "text", "view", "zoom", "edits", "part", "example"];
+const FIELDS = [
+  ...["model", "checkpoint", "text", "target", "example", "drawn", "masked", "prompt", "view", "at", "zoom", "cell", "row"],
+  ...["lab", "edits", "for", "tool", "sizes", "part", "grad", "guess", "aside", "lang"],
+  ...["with", "with_checkpoint", "with_text", "with_example", "with_target", "with_edits", "with_at"],
+];
+const TURNS = ["model", "text", "example", "view", "zoom", "edits", "part"];
 export const STAYS = ["view", "lab", "tool", "guess", "aside", "lang"]; // whichever model is looked at
 const LIGHT_ENOUGH = 6e6; // bytes: a smaller trace is asked for as a whole
 const ALWAYS = ["*.weights", "*embedding*", "*.input", "encoder.output", "decoder.output", "head.*"];
@@ -51,7 +56,7 @@ export function makeApp(owner) {
     model: owner.computed(() => models.value.find((one) => one.name === field("model").value) ?? null),
     checkpoint: field("checkpoint"),
     edits: signal(/** @type {Edit[]} */ ([])),
-    drawn: signal(/** @type {any} */ (saved && !("text" in saved.question.input) ? saved.question.input : null)), // an input that is too long for the address: pixels, values
+    drawn: signal(/** @type {any} */ (null)), // what is too long for the address: bytes of a drawing, values
     busy: signal(false),
     error: signal(""),
     hot: signal(""), // the place under the pointer or the focus
@@ -113,12 +118,8 @@ export function makeApp(owner) {
     /** The input as the server takes it. */
     input() {
       const model = app.model.peek();
-      if (app.drawn.peek()) return app.drawn.peek();
-      if (model?.input === "tokens") {
-        const [text, target] = [field("text").peek(), field("target").peek()];
-        return target && model.task === "translation" ? { text, target } : { text };
-      }
-      return { example: Number(field("example").peek()) || 0 };
+      if (saved) return saved.question.input;
+      return model ? inputOf(app, model) : {};
     },
 
     submit,

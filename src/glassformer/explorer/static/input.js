@@ -1,6 +1,7 @@
-// The input: a text and Enter, or an example of an image or a series. Enter while a syllable is being composed does nothing.
+// The input: a text and Enter, or what its family asks for. Enter while a syllable is being composed does nothing.
 
 import { h, put } from "./dom.js";
+import { makeFamily } from "./families/panel.js";
 import { saidBy } from "./figure/model.js";
 import { say } from "./words.js";
 
@@ -18,11 +19,12 @@ export function makeInput(owner, app) {
   const examples = h("div", { class: "examples", role: "group", "data-needs": "model" });
   const answer = h("p", { class: "answer", role: "status", id: "answer" });
   const error = h("p", { class: "error", role: "alert", hidden: true });
-  const panel = h("section", { class: "input" }, form, examples, answer, error);
+  const panel = h("section", { class: "input" }, form, examples, makeFamily(owner, app), answer, error);
 
   const start = () => {
     app.field("text").value = box.value;
     app.field("target").value = "";
+    app.field("masked").value = "";
     app.submit();
   };
   owner.listen(form, "submit", (event) => {
@@ -60,6 +62,7 @@ export function makeInput(owner, app) {
     box.lang = app.model.value?.source_language ?? "";
     go.textContent = say("explorer.run");
     examples.setAttribute("aria-label", say("explorer.examples"));
+    examples.hidden = !words;
     examples.replaceChildren(...chips(app, start, box));
   });
   owner.effect(() => {
@@ -72,6 +75,7 @@ export function makeInput(owner, app) {
     const about = app.run.value?.about;
     answer.replaceChildren();
     if (about) put(answer, ...result(about));
+    answer.classList.toggle("elsewhere", Boolean(about) && !answer.childElementCount);
   });
   return panel;
 }
@@ -83,22 +87,13 @@ export function makeInput(owner, app) {
  */
 function chips(app, start, box) {
   const model = app.model.value;
-  const chosen = Number(app.field("example").value) || 0;
-  return (model?.examples ?? []).map((example, at) => {
-    if (model?.input === "tokens") {
-      const text = String(example.text ?? "");
-      const write = () => {
-        box.value = text;
-        start();
-      };
-      return h("button", { type: "button", class: "example", onclick: write, lang: model.source_language ?? null }, text);
-    }
-    const pick = () => {
-      app.drawn.value = null;
-      app.field("example").value = at ? String(at) : "";
-      app.submit();
+  return (model?.input === "tokens" ? model.examples : []).map((example) => {
+    const text = String(example.text ?? "");
+    const write = () => {
+      box.value = text;
+      start();
     };
-    return h("button", { type: "button", class: "example", "aria-pressed": String(chosen === at), onclick: pick }, example.series || say("explorer.example", { number: at + 1 }));
+    return h("button", { type: "button", class: "example", onclick: write, lang: model?.source_language ?? null }, text);
   });
 }
 
@@ -107,13 +102,13 @@ function chips(app, start, box) {
  * @param {import("./engine.js").About} about
  */
 function result(about) {
-  const { text, classes, numbers } = about.output;
+  const { text, classes, numbers, objects } = about.output;
+  if (about.task === "masked_language_model" || numbers || objects) return []; // shown where the input is
   if (typeof text === "string" && text) return [h("span", { class: "arrow", "aria-hidden": "true" }, "→"), h("strong", {}, text)];
   const said = saidBy(about);
   if (Array.isArray(classes) && said[0]) {
     const best = [...classes].sort((a, b) => b.p - a.p)[0];
     return [h("span", { class: "arrow", "aria-hidden": "true" }, "→"), h("strong", {}, said[0].piece), h("span", { class: "quiet" }, `${(best.p * 100).toFixed(1)}%`)];
   }
-  if (Array.isArray(numbers)) return [h("span", { class: "arrow", "aria-hidden": "true" }, "→"), h("strong", {}, numbers.slice(0, 6).map((/** @type {number} */ one) => one.toFixed(2)).join("  ")), numbers.length > 6 && h("span", { class: "quiet" }, "…")];
   return said.length ? [h("span", { class: "arrow", "aria-hidden": "true" }, "→"), h("strong", {}, said.at(-1)?.piece ?? "")] : [];
 }

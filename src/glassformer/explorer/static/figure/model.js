@@ -1,5 +1,8 @@
 // Zoom 1: Figure 1 of this very model. One layer stands for all; the tabs beside a stack are its layers.
 
+import { objectsOf } from "../families/objects.js";
+import { patched } from "../families/names.js";
+import { drawPicture, PICTURE } from "../families/thumbnail.js";
 import { sideOf, tokensOf } from "../plan.js";
 import { Drawing, boxName, drawGroups } from "./draw.js";
 
@@ -79,7 +82,9 @@ function drawColumn(drawing, plan, stack, about, { x, width, mirrored, last, spa
   const side = sideOf(about, `${stack.name}.input`);
   const beyond = aside - 8 + Math.min(spare, 12); // chips may be wider than boxes
   const rows = { x: inner.x - beyond, width: inner.width + 2 * beyond, side };
-  let y = drawing.chips(tokensOf(about, side), { ...rows, bottom: 4 });
+  const pictured = side === "source" && patched(about);
+  if (pictured) drawing.boxes.append(drawPicture(app, { x: inner.x, width: inner.width, y: 4 - PICTURE }));
+  let y = pictured ? 4 - PICTURE : drawing.chips(tokensOf(about, side), { ...rows, bottom: 4 });
   /** @param {import("../plan.js").Box | null} box @param {number} [tall] */
   const single = (box, tall = tallest) => {
     if (!box) return;
@@ -162,6 +167,8 @@ export function isMasked(about, stack) {
  */
 export function saidBy(about) {
   const { top, classes } = about.output;
+  const objects = objectsOf(about).filter(({ label }) => label !== null);
+  if (objects.length) return objects.map(({ label }) => ({ piece: String(label), id: 0, span: null }));
   if (Array.isArray(top)) return top.filter((row) => row?.length).map((row) => ({ piece: row[0].piece, id: 0, span: null }));
   const best = [...(classes ?? [])].sort((a, b) => b.p - a.p)[0];
   return best ? [{ piece: `${best.label ?? best.piece}`, id: 0, span: null }] : [];

@@ -98,7 +98,7 @@ export function sceneAt(scenes, at) {
 export function lessonOf(scene, about) {
   const decoding = scene.stack === "decoder";
   const cross = scene.at.includes("cross_attention");
-  const patches = about.task.startsWith("image") || about.task.includes("objects") ? "image_patches" : about.task === "forecasting" ? "stock_patches" : "";
+  const patches = about.task.startsWith("image") || about.task.includes("object") ? "image_patches" : about.task === "forecasting" ? "stock_patches" : "";
   /** @type {Record<string, string>} */
   const lessons = {
     text: patches || "architecture",
@@ -118,8 +118,8 @@ export function lessonOf(scene, about) {
     network: "ffn_memory",
     output: decoding ? "decoder_contributions" : "encoder_contributions",
     pooled: "cls_or_sep",
-    logits: "generation",
-    choice: about.task === "classification" ? "confusion_matrix" : "generation",
+    logits: patches || "generation",
+    choice: patches || (about.task === "classification" ? "confusion_matrix" : "generation"),
   };
   return lessons[scene.kind] ?? "architecture";
 }

@@ -1,6 +1,11 @@
 // What each step of the player shows: the real numbers of the token that is followed, as an equation of strips.
 
 import { h } from "../dom.js";
+import { board } from "../families/board.js";
+import { forecastChart } from "../families/chart.js";
+import { nameOf, patched } from "../families/names.js";
+import { boxesOver, objectList } from "../families/objects.js";
+import { pixelsOf, still } from "../families/raster.js";
 import { tensorMap } from "../figure/box.js";
 import { reach } from "../heat.js";
 import { placeOf } from "../place.js";
@@ -91,12 +96,13 @@ export function received({ scene }) {
 
 /** @type {Record<string, (given: Given) => (Node | null)[]>} */
 export const SCENES = {
-  text: ({ app, about }) => [
-    h("p", { class: "said-text" }, String(about.input?.["text"] ?? app.input().text ?? "")),
-    about.output["text"] && h("p", { class: "quiet" }, `→ ${about.output["text"]}`),
-  ],
+  text: ({ owner, app, about }) =>
+    patched(about)
+      ? [board(owner, app, { plain: true })]
+      : [h("p", { class: "said-text" }, String(about.input?.["text"] ?? app.input().text ?? "")), about.output["text"] && h("p", { class: "quiet" }, `→ ${about.output["text"]}`)],
   pieces: (given) => {
     const side = given.scene.at === "pieces.target" ? "target" : "source";
+    if (side === "source" && patched(given.about)) return [board(given.owner, given.app, { apart: true })];
     return [
       h(
         "ol",
@@ -108,7 +114,7 @@ export const SCENES = {
             h(
               "button",
               { type: "button", class: "piece-card", "data-token": `${side}:${at}`, "aria-pressed": String(given.app.rows.value[side] === at), onclick: () => given.app.follow(side, at) },
-              h("span", {}, piece),
+              h("span", {}, patched(given.about) ? nameOf(given.about, side, at) : piece),
               h("small", {}, id === null ? `#${at}` : String(id)),
             ),
           ),
@@ -128,7 +134,7 @@ export const SCENES = {
   qkv: (given) => given.scene.steps.map((step) => rowStrip(given, step.name, { symbol: symbolOf(step), head: given.app.head.value })),
   scores: (given) => [mapOf(given), rowNumbers(given)],
   mask: (given) => [mapOf(given), h("p", { class: "quiet" }, say("explorer.mask_note"))],
-  weights: (given) => [mapOf(given), rowNumbers(given)],
+  weights: (given) => [overPatches(given), mapOf(given), rowNumbers(given)],
   heads: (given) => [mapOf(given), rowStrip(given, stepName(given), { symbol: "H", head: given.app.head.value })],
   concat: (given) => {
     const base = stepName(given).replace(/output$/, "heads");
@@ -163,7 +169,7 @@ export const SCENES = {
   output: (given) => [rowStrip(given, stepName(given), { symbol: symbolOf(/** @type {Step} */ (given.scene.steps[0])) }), mapOf(given)],
   pooled: (given) => [rowStrip(given, stepName(given), { symbol: "q" })],
   logits: (given) => [rowStrip(given, stepName(given), { symbol: "logits" })],
-  choice: (given) => [bars(given)],
+  choice: (given) => [...choiceOf(given)],
 };
 
 /** @param {Given} given */
@@ -175,6 +181,29 @@ function mapOf(given) {
   const tensor = given.app.tensor(name);
   return tensor ? tensorMap(given.owner, given.app, given.about, name, hasHeads(name) ? given.app.head.value : null) : null;
 }
+
+/**
+ * Where the keys are patches: the followed row of weights over the image, or on the chart.
+ * @param {Given} given
+ */
+function overPatches({ owner, app, about, scene }) {
+  const name = scene.steps[0]?.name ?? "";
+  const found = rowOf({ owner, app, about, scene }, name, app.head.value);
+  return found && patched(about) && sideOf(about, name, "columns") === "source" ? board(owner, app, { shares: { name, values: found.values } }) : null;
+}
+
+/**
+ * @param {Given} given
+ * @returns {Node[]}
+ */
+function choiceOf(given) {
+  const { owner, app, about } = given;
+  const pixels = app.run.value && pixelsOf(app.run.value);
+  if (about.output["objects"] && pixels) return [h("div", { class: "found" }, still(pixels), boxesOver(app)), objectList(owner, app)];
+  return [patched(about) === "series" ? forecastChart(owner, app) : bars(given)];
+}
+
+const MANY = 16; // patches stand side by side
 
 /**
  * The followed row of a map in numbers: every token that is looked at, with its share.
@@ -189,8 +218,8 @@ function rowNumbers(given) {
   const place = { ...placeOf(name), head: given.app.head.value };
   return h(
     "ul",
-    { class: "terms row-numbers" },
-    tokensOf(given.about, side).map(({ piece }, column) => {
+    { class: `terms row-numbers${found.values.length > MANY ? " many" : ""}` },
+    tokensOf(given.about, side).map((_, column) => {
       const value = Number(found.values[column]);
       return h(
         "li",
@@ -198,7 +227,7 @@ function rowNumbers(given) {
         h(
           "button",
           { type: "button", "data-token": `${side}:${column}`, "data-column": column, onclick: () => given.app.go(place, { zoom: 5, cell: [found.row, column] }) },
-          h("span", { class: "term-label" }, piece),
+          h("span", { class: "term-label" }, nameOf(given.about, side, column)),
           h("span", { class: `term-bar ${value < 0 ? "minus" : "plus"}`, style: { "--part": Math.abs(value) / most } }),
           h("span", { class: "term-value" }, number(value)),
         ),

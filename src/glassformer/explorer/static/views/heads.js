@@ -3,6 +3,8 @@
 
 import { arcs } from "../arcs.js";
 import { h, put } from "../dom.js";
+import { board } from "../families/board.js";
+import { nameOf, patched, wording } from "../families/names.js";
 import { tensorMap } from "../figure/box.js";
 import { headGuess } from "../guess/head.js";
 import { guessSwitch } from "../guess/panel.js";
@@ -19,7 +21,16 @@ import { number, say } from "../words.js";
  * @typedef {{key: string, names: string[]}} Kind  the attentions of one sort: a name for each layer
  */
 
-const shape = signal(localStorage.getItem("shape") === "matrix" ? "matrix" : "arcs");
+const chosenShape = signal(localStorage.getItem("shape") ?? "");
+
+/**
+ * How a head is drawn: where it looks at patches, over them, unless somebody chose otherwise.
+ * @param {boolean} overPatches
+ */
+function shapeOf(overPatches) {
+  const known = overPatches ? ["picture", "arcs", "matrix"] : ["arcs", "matrix"];
+  return { known, shape: known.find((one) => one === chosenShape.value) ?? /** @type {string} */ (known[0]) };
+}
 
 /**
  * The attentions of a run: of the encoder, of the decoder, between them.
@@ -40,6 +51,12 @@ function kindsOf(about) {
 }
 
 /**
+ * @param {import("../engine.js").About} about
+ * @param {string} key
+ */
+const attentionName = (about, key) => wording("attention", key, about, key === "encoder" ? "source" : "target");
+
+/**
  * @param {Owner} owner
  * @param {App} app
  * @returns {HTMLElement}
@@ -50,7 +67,7 @@ function make(owner, app) {
   owner.effect((inner) => {
     const run = app.run.value;
     if (!run) return;
-    grids.replaceChildren(...kindsOf(run.about).map((kind) => grid(inner, app, kind)));
+    grids.replaceChildren(...kindsOf(run.about).map((kind) => grid(inner, app, run.about, kind)));
   });
   owner.effect((inner) => {
     const run = app.run.value;
@@ -63,9 +80,10 @@ function make(owner, app) {
 /**
  * @param {Owner} owner
  * @param {App} app
+ * @param {import("../engine.js").About} about
  * @param {Kind} kind
  */
-function grid(owner, app, { key, names }) {
+function grid(owner, app, about, { key, names }) {
   const rows = h("div", { class: "head-grid" });
   for (const name of names) {
     const tensor = app.tensor(name);
@@ -78,14 +96,14 @@ function grid(owner, app, { key, names }) {
         const palette = /** @type {import("../heat.js").Palette} */ (app.dark.value ? PALETTES["dark"] : PALETTES["light"]);
         if (tensor) drawHeat(canvas, matrix(tensor, head), { most: 1, palette });
       });
-      const label = `${say(`explorer.attention.${key}`)}, ${say("explorer.layer", { number: (place.layer ?? 0) + 1 })}, ${say("explorer.head", { number: head + 1 })}`;
+      const label = `${attentionName(about, key)}, ${say("explorer.layer", { number: (place.layer ?? 0) + 1 })}, ${say("explorer.head", { number: head + 1 })}`;
       const button = h("button", { type: "button", class: "head-cell", "data-at": at, "aria-label": label, title: label, onclick: () => app.go(at) }, canvas);
       owner.effect(() => button.setAttribute("aria-pressed", String(chosen(app) === `${name} ${app.head.value}` && head === app.head.value)));
       return button;
     });
     rows.append(h("div", { class: "head-row", role: "group", "aria-label": say("explorer.layer", { number: (place.layer ?? 0) + 1 }) }, h("span", { class: "head-layer", "aria-hidden": "true" }, String((place.layer ?? 0) + 1)), h("div", { class: "head-cells" }, cells)));
   }
-  return h("section", { class: "head-kind" }, h("h3", {}, say(`explorer.attention.${key}`)), rows);
+  return h("section", { class: "head-kind" }, h("h3", {}, attentionName(about, key)), rows);
 }
 
 /**
@@ -122,7 +140,8 @@ function oneHead(owner, app, about) {
   const key = place.box === "cross_attention" ? "cross" : place.stack;
   const found = matrix(tensor, head);
   const [side, across] = [sideOf(about, name), sideOf(about, name, "columns")];
-  const pieces = (/** @type {"source" | "target"} */ which) => tokensOf(about, which).map(({ piece }) => piece);
+  const pieces = (/** @type {"source" | "target"} */ which) => tokensOf(about, which).map((_, i) => nameOf(about, which, i));
+  const { known, shape } = shapeOf(Boolean(patched(about)) && across === "source");
   const at = { ...place, tap: "weights", head };
   const hot = signal(/** @type {{row: number | null, column: number | null}} */ ({ row: null, column: null }));
   const weight = (/** @type {number} */ row, /** @type {number} */ column) => Number(found.data[row * found.columns + column] ?? 0);
@@ -142,19 +161,20 @@ function oneHead(owner, app, about) {
   const switches = h(
     "div",
     { class: "switches", role: "group", "aria-label": say("explorer.shape") },
-    ["arcs", "matrix"].map((one) => h("button", { type: "button", class: "pill", "data-shape": one, "aria-pressed": String(shape.value === one), onclick: () => choose(one) }, say(`explorer.${one}`))),
+    known.map((one) => h("button", { type: "button", class: "pill", "data-shape": one, "aria-pressed": String(shape === one), onclick: () => choose(one) }, one === "picture" ? say(`explorer.families.over_${patched(about)}`) : say(`explorer.${one}`))),
     guessSwitch(owner, app),
   );
   put(
     panel,
-    h("header", {}, h("div", {}, h("p", { class: "eyebrow" }, `${say(`explorer.attention.${key}`)} · ${say("explorer.layer", { number: (place.layer ?? 0) + 1 })}`), h("h3", {}, say("explorer.head", { number: head + 1 }))), switches),
+    h("header", {}, h("div", {}, h("p", { class: "eyebrow" }, `${attentionName(about, key)} · ${say("explorer.layer", { number: (place.layer ?? 0) + 1 })}`), h("h3", {}, say("explorer.head", { number: head + 1 }))), switches),
     guess.panel,
   );
   if (guess.open) return panel;
   put(
     panel,
     sentence,
-    shape.value === "arcs"
+    shape === "picture" ? overPatches(owner, app, { name, side, weight, hot, columns: found.columns }) : null,
+    shape === "arcs"
       ? arcs(owner, {
           left: pieces(side),
           right: pieces(across),
@@ -164,16 +184,48 @@ function oneHead(owner, app, about) {
           names: { left: say("explorer.asks"), right: say("explorer.is_looked_at") },
           onPick: (row, column) => (row >= 0 ? app.follow(side, row) : app.go(at, { zoom: 5, cell: [app.rows.peek()[side], column] })),
         })
-      : tensorMap(owner, app, about, name, head),
+      : shape === "matrix"
+        ? tensorMap(owner, app, about, name, head)
+        : null,
     h("p", { class: "caution quiet" }, say("explorer.not_explanation")),
   );
   return panel;
 }
 
+/**
+ * What the pointed at or followed token looks at, over the image or on the chart.
+ * @param {Owner} owner
+ * @param {App} app
+ * @param {{name: string, side: "source" | "target", columns: number, weight: (row: number, column: number) => number, hot: import("../arcs.js").Hot}} given
+ */
+function overPatches(owner, app, { name, side, columns, weight, hot }) {
+  const about = /** @type {import("../engine.js").Run} */ (app.run.peek()).about;
+  const asking = h("div", { class: "token-picker", role: "group", "aria-label": say("explorer.asks") });
+  const over = h("div", {});
+  if (side === "target") {
+    const buttons = tokensOf(about, side).map((_, at) => h("button", { type: "button", class: "token", "data-token": `target:${at}`, onclick: () => app.follow("target", at) }, nameOf(about, side, at)));
+    asking.append(...buttons);
+    owner.effect(() => buttons.forEach((one, at) => one.setAttribute("aria-pressed", String(app.rows.value.target === at))));
+  }
+  owner.effect((inner) => {
+    const row = app.rows.value[side];
+    const shown = board(inner, app, { shares: { name, values: Float32Array.from({ length: columns }, (_, column) => weight(row, column)) } });
+    const focused = over.contains(document.activeElement) ? document.activeElement?.getAttribute("data-token") : null;
+    over.replaceChildren(...(shown ? [shown] : []));
+    if (focused) /** @type {HTMLElement | null} */ (over.querySelector(`[data-token="${focused}"]`))?.focus();
+  });
+  owner.listen(over, "pointerover", (event) => {
+    const token = event.target instanceof Element ? event.target.closest("[data-token]")?.getAttribute("data-token") : null;
+    hot.value = { row: null, column: token ? Number(token.split(":")[1]) : null };
+  });
+  owner.listen(over, "pointerleave", () => (hot.value = { row: null, column: null }));
+  return h("div", { class: "over-patches" }, side === "target" ? asking : null, over);
+}
+
 /** @param {string} wanted */
 function choose(wanted) {
   localStorage.setItem("shape", wanted);
-  shape.value = wanted;
+  chosenShape.value = wanted;
 }
 
 export default { id: "heads", title: "explorer.views.heads", saved: true, make };

@@ -1,6 +1,8 @@
 // The step player: one token's way from the text to the choice, in the order of the pass. Arrow keys go on and back.
 
 import { h, put } from "../dom.js";
+import { board } from "../families/board.js";
+import { nameOf, patched, wording } from "../families/names.js";
 import { shapeText } from "../figure/box.js";
 import { askedFirst } from "../guess/scene.js";
 import { lessonPanel } from "../lesson.js";
@@ -47,7 +49,7 @@ function make(owner, app) {
     slider.max = String(Math.max(0, all - 1));
     slider.value = String(now.value);
     slider.setAttribute("aria-label", say("explorer.step"));
-    slider.setAttribute("aria-valuetext", scene.value ? titleOf(scene.value) : "");
+    slider.setAttribute("aria-valuetext", scene.value ? titleOf(app, scene.value) : "");
     back.setAttribute("aria-label", say("explorer.back"));
     on.setAttribute("aria-label", say("explorer.on"));
     back.toggleAttribute("disabled", now.value === 0);
@@ -67,10 +69,12 @@ function make(owner, app) {
     if (!run || !shown) return;
     stage.dataset["kind"] = shown.kind;
     stage.dataset["scene"] = shown.at;
+    const focused = stage.contains(document.activeElement) ? document.activeElement?.getAttribute("data-token") : null;
     stage.replaceChildren();
     const given = { owner: inner, app, about: run.about, scene: shown };
     const parts = askedFirst(given, () => SCENES[shown.kind]?.(given) ?? []);
-    put(stage, header(app, shown), tokenPicker(app, shown), h("div", { class: "equation" }, parts.filter((part) => part !== null)));
+    put(stage, header(app, shown), tokenPicker(inner, app, shown), h("div", { class: "equation" }, parts.filter((part) => part !== null)));
+    if (focused) /** @type {HTMLElement | null} */ (stage.querySelector(`[data-token="${focused}"]`))?.focus();
   });
   return view;
 }
@@ -85,10 +89,23 @@ function withHead(scene, head) {
   return { ...place, head: ofHead ? head : null };
 }
 
-/** @param {Scene} scene */
-function titleOf(scene) {
+/** @param {App} app */
+const aboutOf = (app) => /** @type {import("../engine.js").Run} */ (app.run.peek()).about;
+
+/**
+ * @param {App} app
+ * @param {"scene" | "about"} what
+ * @param {Scene} scene
+ */
+const worded = (app, what, scene) => wording(what, scene.kind, aboutOf(app), sideOf(aboutOf(app), scene.steps[0]?.name ?? `${scene.stack}.input`));
+
+/**
+ * @param {App} app
+ * @param {Scene} scene
+ */
+function titleOf(app, scene) {
   const where = [scene.stack && say(`explorer.stack.${scene.stack}`), scene.layer !== null && say("explorer.layer", { number: scene.layer + 1 })].filter(Boolean).join(" · ");
-  return `${say(`explorer.scene.${scene.kind}`)}${where ? `, ${where}` : ""}`;
+  return `${worded(app, "scene", scene)}${where ? `, ${where}` : ""}`;
 }
 
 /**
@@ -102,8 +119,8 @@ function header(app, scene) {
     "header",
     { class: "stage-head" },
     where.length > 0 && h("p", { class: "eyebrow" }, where.join(" · ")),
-    h("h2", {}, say(`explorer.scene.${scene.kind}`)),
-    h("p", { class: "says" }, say(`explorer.about.${scene.kind}`)),
+    h("h2", {}, worded(app, "scene", scene)),
+    h("p", { class: "says" }, worded(app, "about", scene)),
     scene.steps.length > 0 &&
       h(
         "div",
@@ -128,19 +145,22 @@ function heads(app) {
 
 /**
  * The tokens, to choose which one is followed.
+ * @param {Owner} owner
  * @param {App} app
  * @param {Scene} scene
  */
-function tokenPicker(app, scene) {
-  const about = /** @type {import("../engine.js").Run} */ (app.run.peek()).about;
-  if (["text", "pieces", "pooled"].includes(scene.kind)) return null;
+function tokenPicker(owner, app, scene) {
+  const about = aboutOf(app);
   const side = sideOf(about, scene.steps[0]?.name ?? `${scene.stack}.input`);
   const tokens = tokensOf(about, side);
+  const whole = !scene.stack && patched(about) && side === "source"; // the head of a classifier has read them all
+  if (["text", "pieces", "pooled"].includes(scene.kind) || whole) return null;
+  if (patched(about) && side === "source") return scene.kind === "weights" ? null : board(owner, app, { small: true });
   return h(
     "div",
     { class: "token-picker", role: "group", "aria-label": say("explorer.follow") },
     tokens.map(({ piece }, at) =>
-      h("button", { type: "button", class: "token", "data-token": `${side}:${at}`, "aria-pressed": String(app.rows.value[side] === at), onclick: () => app.follow(side, at) }, piece),
+      h("button", { type: "button", class: "token", "data-token": `${side}:${at}`, "aria-pressed": String(app.rows.value[side] === at), onclick: () => app.follow(side, at) }, patched(about) ? nameOf(about, side, at) : piece),
     ),
   );
 }
