@@ -69,9 +69,10 @@ export function makeInput(owner, app) {
     error.textContent = app.error.value;
   });
   owner.effect(() => {
-    const about = app.run.value?.about;
+    const run = app.run.value;
+    const asked = (run?.question.checkpoint ?? "") === app.checkpoint.value; // not the answer of another checkpoint
     answer.replaceChildren();
-    if (about) put(answer, ...result(about));
+    if (run && asked) put(answer, ...result(run.about));
   });
   return panel;
 }
@@ -106,7 +107,7 @@ function chips(app, start, box) {
  * What the model answered, in a line.
  * @param {import("./engine.js").About} about
  */
-function result(about) {
+export function result(about) {
   const { text, classes, numbers } = about.output;
   if (typeof text === "string" && text) return [h("span", { class: "arrow", "aria-hidden": "true" }, "→"), h("strong", {}, text)];
   const said = saidBy(about);

@@ -15,6 +15,7 @@ import heads from "./heads.js";
 import lens from "./lens.js";
 import interfere from "./interfere.js";
 import steps from "./steps.js";
+import time from "./time.js";
 
 /**
  * @typedef {{id: string, title: string, fits?: (model: import("../engine.js").Model) => boolean,
@@ -23,4 +24,4 @@ import steps from "./steps.js";
  */
 
 /** @type {View[]} */
-export const VIEWS = [steps, heads, interfere, lens, decoding];
+export const VIEWS = [steps, heads, interfere, lens, decoding, time];
