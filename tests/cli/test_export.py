@@ -106,3 +106,24 @@ def test_without_the_extra_the_command_names_it(
     assert run("export", tmp_path, "--to", "onnx", "--out", tmp_path / "onnx", "--lang", "en") == 1
     said = capsys.readouterr().err
     assert said.count("\n") == 1 and "pip install 'glassformer[onnx]'" in said
+
+
+def test_checkpoints_along_the_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tiny_runs.trained("forecasting", tmp_path)
+    words = ("export", folder, "--to", "run", "--split", "none", "--lang", "en", "--out", tmp_path / "small")
+    assert run(*words, "--checkpoints", "4, 8") == 0
+    assert sorted(path.name for path in (tmp_path / "small" / "checkpoints").iterdir()) == [
+        "step-00000004",
+        "step-00000008",
+    ]
+    capsys.readouterr()
+    for given in ("4,x", "", "4,,8", "-4", "4.0", "9" * 400, "٤"):
+        assert run(*words, f"--checkpoints={given}") == 2
+        said = capsys.readouterr().err
+        assert "is no list of steps; write numbers with commas" in said and said.count("\n") == 1 and len(said) < 300
+    assert run(*words, "--checkpoints", "4,5", "--force") == 1
+    assert "has no checkpoint 5; it has these steps: 4, 6, 8" in capsys.readouterr().err
+    assert run(*words, "--checkpoints", "4", "--checkpoint", "last") == 2
+    assert "--checkpoint names one and --checkpoints several" in capsys.readouterr().err
+    assert run("export", folder, "--out", tmp_path / "hf", "--checkpoints", "4", "--lang", "en") == 2
+    assert "--checkpoints says nothing to --to hf" in capsys.readouterr().err

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 from explorer_client import client, copied, foreign, tiny_run, traced
@@ -42,3 +43,11 @@ def test_what_cannot_be_asked() -> None:
     assert "is no run" in server.get(f"/api/runs/{folder.name}/events?lang=en").json()["error"]
     assert server.get("/api/runs/nobody/events").status_code == 404
     assert server.get(f"/api/runs/{folder.name}/events?after=-1").status_code == 422
+
+
+def test_a_run_that_was_deleted_is_one_line(tmp_path: Path) -> None:
+    run = copied(tiny_run("translation"), tmp_path)
+    server = client(run)
+    shutil.rmtree(run)
+    answer = server.get(f"/api/runs/{run.name}/events?lang=en")
+    assert answer.status_code == 404 and "is no longer there" in answer.json()["error"]

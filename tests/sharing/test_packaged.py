@@ -58,9 +58,9 @@ def test_the_card_is_that_of_the_files(name: str) -> None:
 def test_it_holds_only_what_its_use_needs(name: str) -> None:
     folder = trained_folders()[name]
     assert data_files(Run.open(folder).config) == [] and Run.open(folder).config.train.start is None
-    assert not [
-        path.name for path in folder.rglob("*") if path.name in ("log.jsonl", "status.json", "environment.json")
-    ]
+    kept = {path.name for path in folder.rglob("*")}
+    assert not kept & {"status.json", "environment.json", "optimizer.safetensors", "state.json", ".glassformer-export"}
+    assert ("log.jsonl" in kept) == (len(Run.open(folder).checkpoints) > 1)  # curves beside checkpoints, not alone
     assert not list(folder.glob("*.png")) and not (folder / "evaluations.jsonl").exists()
 
 

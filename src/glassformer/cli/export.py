@@ -15,7 +15,12 @@ from glassformer.words import say
 
 FORMATS = ("hf", "onnx", "ctranslate2", "run")
 
-TAKES = {"--family": ("hf",), "--dtype": ("ctranslate2", "run"), "--split": ("run",)}  # option → formats
+TAKES = {  # option → formats
+    "--family": ("hf",),
+    "--dtype": ("ctranslate2", "run"),
+    "--split": ("run",),
+    "--checkpoints": ("run",),
+}
 
 
 def command(
@@ -26,6 +31,9 @@ def command(
     dtype: Annotated[str | None, typer.Option("--dtype", help=say("help.export_dtype"), show_default=False)] = None,
     split: Annotated[str | None, typer.Option("--split", help=say("help.export_split"), show_default=False)] = None,
     checkpoint: Checkpoint = "auto",
+    checkpoints: Annotated[
+        str | None, typer.Option("--checkpoints", help=say("help.export_checkpoints"), show_default=False)
+    ] = None,
     force: Force = False,
     json: Json = False,
     lang: Lang = None,
@@ -33,14 +41,16 @@ def command(
 ) -> None:
     if to not in FORMATS:
         raise UsageError("not_one_of", key="--to", value=to, known=", ".join(FORMATS))
-    for option, given in (("--family", family), ("--dtype", dtype), ("--split", split)):
+    given_to = {"--family": family, "--dtype": dtype, "--split": split, "--checkpoints": checkpoints}
+    for option, given in given_to.items():
         if given is not None and to not in TAKES[option]:
             raise UsageError("export_not_together", option=option, to=to)
+    steps = _steps(checkpoints, checkpoint)
     from glassformer.loading.trained import resolve_model
 
     run = str(resolve_model(run))
     if to == "run":
-        _share(run, out, dtype=dtype, checkpoint=checkpoint, split=split, force=force, json=json)
+        _share(run, out, dtype=dtype, checkpoint=checkpoint, steps=steps, split=split, force=force, json=json)
         return
     if to == "onnx":
         _write_graphs(run, out, checkpoint=checkpoint, force=force, json=json)
@@ -73,8 +83,29 @@ def command(
     print_rich(say("hub.written", path=found.folder))
 
 
+def _steps(given: str | None, checkpoint: str) -> list[int]:
+    """The steps of --checkpoints, "50,150"."""
+    if given is None:
+        return []
+    if checkpoint != "auto":
+        raise UsageError("export_one_or_several")
+    words = [word.strip() for word in given.split(",")]
+    for word in words:
+        if not (word.isascii() and word.isdecimal() and len(word) < 12):
+            raise UsageError("export_not_steps", value=given[:60])
+    return [int(word) for word in words]
+
+
 def _share(
-    run: str, out: Path, *, dtype: str | None, checkpoint: str, split: str | None, force: bool, json: bool
+    run: str,
+    out: Path,
+    *,
+    dtype: str | None,
+    checkpoint: str,
+    steps: list[int],
+    split: str | None,
+    force: bool,
+    json: bool,
 ) -> None:
     from glassformer.sharing import share_run
 
@@ -84,6 +115,7 @@ def _share(
             out,
             dtype=dtype or "float16",
             checkpoint=checkpoint,
+            checkpoints=steps,
             split=split or "validation",
             force=force,
             progress=progress,

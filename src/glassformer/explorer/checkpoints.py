@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from glassformer.errors import InputError
+from glassformer.errors import FileError, InputError
 from glassformer.explorer.shelf import Offered
 
 MOST = 5_000  # points in one answer
@@ -13,6 +13,8 @@ KEPT = ("kind", "step", "loss", "accuracy", "perplexity", "learning_rate", "best
 
 def events(offered: Offered, after: int) -> dict[str, Any]:
     """The log from line `after` on; `next` is what to ask with next time, so that no point is sent twice."""
+    if not offered.folder.is_dir():
+        raise FileError("explorer_run_gone", model=offered.name)
     run = offered.run
     if run is None:
         raise InputError("explorer_no_run", model=offered.name)

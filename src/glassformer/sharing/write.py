@@ -1,7 +1,7 @@
 """`glassformer export RUN --to run`: a run folder with only what its use needs, to be given to others.
 
 Weights, rounded, with their manifest; tokenizer, words seen, scales; a configuration that names no file of this
-machine; and the card. No state of the optimiser, no log, no pictures.
+machine; and the card. No state of the optimiser, no pictures; of checkpoints and log only what is asked for.
 """
 
 from __future__ import annotations
@@ -31,13 +31,15 @@ from glassformer.runs.paths import data_files
 from glassformer.runs.weights import AUTO, WEIGHTS_FILE, read_tensors
 from glassformer.sharing.card import METRICS, ModelCard
 from glassformer.sharing.licences import licences
+from glassformer.sharing.way import compact, kept_steps, write_log
 from glassformer.tasks.evaluation import evaluate, score_split
 from glassformer.tasks.result import Evaluation, ExampleProgress
 from glassformer.tasks.schemas import schemas
 from glassformer.text import Vocabularies
 
 DTYPES = {"float16": torch.float16, "bfloat16": torch.bfloat16, "float32": torch.float32}
-FILES = ("seen.json", "scaler.json", "linear.safetensors")  # what a task keeps beside its weights, if it does
+SEEN = "seen.json"
+FILES = (SEEN, "scaler.json", "linear.safetensors")  # what a task keeps beside its weights, if it does
 NOT_SCORED = "none"
 SAID = ("--steps", "--seed", "--set")  # options of `train` that change what is learned
 
@@ -48,32 +50,34 @@ def share_run(
     *,
     dtype: str = "float16",
     checkpoint: str | int = AUTO,
+    checkpoints: Sequence[int] = (),
     split: str = "validation",
     force: bool = False,
     progress: ExampleProgress = lambda done, total: None,
 ) -> ModelCard:
     """Write a run for others, and its card. The whole folder appears, or nothing.
 
-    `split`: where both the trained and the rounded weights are scored; "none": nowhere. `force`: write into a folder
-    that is not empty; a run that was trained there is never replaced.
+    `checkpoints`: these steps, and the points of the curves up to the last of them, which is the one that is scored;
+    none: only `checkpoint`. `split`: where both the trained and the rounded weights are scored; "none": nowhere.
+    `force`: write into a folder that is not empty; a run that was trained there is never replaced.
     """
     kind, opened, out = choose("dtype", dtype, DTYPES), Run.open(run), Path(out)
     if (out / "config.toml").exists() and not is_made(out, EXPORT_FOLDER):
         raise FileError("run_kept", path=out)
     claim_folder(out, EXPORT_FOLDER, force=force, inputs=[opened.folder])
-    chosen = choose_weights(opened, checkpoint)
-    tensors = rounded(read_tensors(chosen), kind, chosen)
+    steps = kept_steps(opened, checkpoints)
+    *others, chosen = [choose_weights(opened, step) for step in steps or (checkpoint,)]
     config = without_paths(opened.config)
-    before = None if split == NOT_SCORED else _score(opened.folder, split, chosen.parent.name, progress)
     with drafted(out, EXPORT_FOLDER, force=force, inputs=[opened.folder]) as folder:
         draft = Run(folder)
         draft.write_config(opened.config)  # with its data, until it has been scored
-        weights = folder / chosen.parent.relative_to(opened.folder)
-        weights.mkdir(parents=True)
-        forms = {name: (x.dtype, tuple(x.shape)) for name, x in tensors.items()}
-        write_tensors(weights / WEIGHTS_FILE, forms, lambda name: tensors[name])
-        write_manifest(weights)
+        for file in (*others, chosen):
+            weights = folder / file.parent.relative_to(opened.folder)
+            _write_weights(rounded(read_tensors(file), kind, file), weights)
+        if steps:
+            write_log(opened, folder, steps[-1])
         _carry(opened, folder)
+        before = None if split == NOT_SCORED else _score(opened.folder, split, chosen.parent.name, progress)
         after = None if before is None else score_split(_load(folder), split, progress=progress)
         draft.write_config(config, schemas(config))
         card = _card(opened, out.name, weights, dtype, split, before, after)
@@ -90,6 +94,13 @@ def rounded(tensors: Mapping[str, Tensor], dtype: torch.dtype, path: Path) -> di
             kind, most = str(dtype).removeprefix("torch."), f"{float(x.abs().max()):.3g}"
             raise FileError("rounded_to_infinity", path=path, name=name, value=most, dtype=kind)
     return found
+
+
+def _write_weights(tensors: Mapping[str, Tensor], folder: Path) -> None:
+    folder.mkdir(parents=True)
+    forms = {name: (x.dtype, tuple(x.shape)) for name, x in tensors.items()}
+    write_tensors(folder / WEIGHTS_FILE, forms, lambda name: tensors[name])
+    write_manifest(folder)
 
 
 def without_paths(config: RunConfig) -> RunConfig:
@@ -115,11 +126,13 @@ def _carry(run: Run, folder: Path) -> None:
     text = run.config.model.input.kind == "tokens" and run.config.text.tokenizer.kind != "none"
     if text:
         Vocabularies.open(run.folder).save(folder)
+        compact(sorted(folder.glob("tokenizer*/*.json")))
     kept = (*FILES, *(f"{KEPT}/{name}" for name in COMPANION_FILES))
     for name in kept:
         if (run.folder / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(run.folder / name, folder / name)
+    compact([path for path in (folder / SEEN,) if path.is_file()])
 
 
 def _load(folder: Path, checkpoint: str | int = AUTO) -> Loaded:

@@ -72,10 +72,11 @@ export function makeInput(owner, app) {
     error.textContent = app.error.value;
   });
   owner.effect(() => {
-    const about = app.run.value?.about;
+    const run = app.run.value;
+    const asked = (run?.question.checkpoint ?? "") === app.checkpoint.value; // not the answer of another checkpoint
     answer.replaceChildren();
-    if (about) put(answer, ...result(about));
-    answer.classList.toggle("elsewhere", Boolean(about) && !answer.childElementCount);
+    if (run && asked && !atInput(run.about)) put(answer, ...result(run.about));
+    answer.classList.toggle("elsewhere", Boolean(run) && !answer.childElementCount);
   });
   return panel;
 }
@@ -98,12 +99,17 @@ function chips(app, start, box) {
 }
 
 /**
+ * Is the answer shown where the input is?
+ * @param {import("./engine.js").About} about
+ */
+const atInput = ({ task, output }) => task === "masked_language_model" || output["numbers"] || output["objects"];
+
+/**
  * What the model answered, in a line.
  * @param {import("./engine.js").About} about
  */
-function result(about) {
-  const { text, classes, numbers, objects } = about.output;
-  if (about.task === "masked_language_model" || numbers || objects) return []; // shown where the input is
+export function result(about) {
+  const { text, classes, numbers } = about.output;
   if (typeof text === "string" && text) return [h("span", { class: "arrow", "aria-hidden": "true" }, "→"), h("strong", {}, text)];
   const said = saidBy(about);
   if (Array.isArray(classes) && said[0]) {

@@ -18,6 +18,7 @@ import lens from "./lens.js";
 import interfere from "./interfere.js";
 import parameters from "./parameters.js";
 import steps from "./steps.js";
+import time from "./time.js";
 
 /**
  * @typedef {{id: string, title: string, fits?: (model: import("../engine.js").Model) => boolean, saved?: boolean,
@@ -27,4 +28,5 @@ import steps from "./steps.js";
  */
 
 /** @type {View[]} */
-export const VIEWS = [steps, heads, interfere, lens, gradients, parameters, decoding, compare];
+// in the order of a first visit
+export const VIEWS = [steps, heads, interfere, lens, decoding, gradients, compare, time, parameters];
