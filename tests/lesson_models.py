@@ -37,7 +37,7 @@ def tiny(recipe: str, seed: int = 0) -> Path:
 
 def tiny_setup(name: str, *, seed: int = 0, others: Mapping[str, Path] | None = None) -> LessonSetup:
     """A setup for a lesson at hardly any effort, with tiny models for those it asks for."""
-    models = {recipe: tiny(recipe, seed) for recipe in lesson(name).models}
+    models = {recipe: tiny(recipe, seed) for recipe in (*lesson(name).models, *lesson(name).runs)}
     return LessonSetup(seeds=(0, 1), effort=0.01, models={**models, **(others or {})})
 
 

@@ -71,16 +71,17 @@ def test_whoever_stops_listening_stops_the_processes(tmp_path: Path, monkeypatch
 
 def test_models_come_first_and_the_longest_before_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     class Known:
-        def __init__(self, *models: str) -> None:
-            self.models = models
+        def __init__(self, *runs: str, models: tuple[str, ...] = ()) -> None:
+            self.runs, self.models = runs, models
 
-    lessons = {"short": Known("digits"), "long": Known("ko-en", "digits"), "new": Known()}
+    lessons = {"short": Known("digits"), "long": Known("ko-en", "digits"), "new": Known(models=("prices", "fill"))}
     seconds = {"short": 1.0, "long": 100.0}
     monkeypatch.setattr(batch, "lesson", lessons.__getitem__)
     monkeypatch.setattr(batch, "is_trained", lambda recipe: recipe == "ko-en")
     monkeypatch.setattr(batch, "_seconds", lambda name: seconds.get(name, batch.UNKNOWN))
     assert [(job.kind, job.name) for job in jobs(list(lessons))] == [
         ("model", "digits"),
+        ("model", "fill"),  # the prices come with the package
         ("lesson", "long"),
         ("lesson", "new"),
         ("lesson", "short"),

@@ -9,7 +9,8 @@ import pytest
 
 from glassformer.lessons import fingerprint as module
 from glassformer.lessons.catalogue import LESSONS, module_of
-from glassformer.lessons.fingerprint import ELSEWHERE, PACKAGE, closure, code, fingerprint, trained_by
+from glassformer.lessons.fingerprint import ABOUT, ELSEWHERE, PACKAGE, closure, code, fingerprint, trained_by
+from glassformer.sharing.card import CARD
 
 MEASURES = '''"""A lesson."""
 from glassformer.part import factor
@@ -106,6 +107,23 @@ def test_what_another_lesson_takes_from_it_does(package: Path) -> None:
     (package / "lessons" / "two.py").write_text("from glassformer.lessons.one import COLOUR\n")
     _forget()
     assert changed(package, "lessons/one.py", "blue", "red")
+
+
+def test_a_model_of_the_package_counts_and_its_training_does_not(package: Path) -> None:
+    assert CARD in ABOUT
+    folder = package / "trained" / "one"
+    folder.mkdir(parents=True)
+    (folder / "weights").write_bytes(b"1")
+    (folder / CARD).write_text("{}")
+    before = fingerprint("lessons.one", models=("one",))
+    (folder / CARD).write_text("[]")
+    (package / "recipes" / "one.toml").write_text("steps = 5\n")
+    (package / "training" / "begin.py").write_text("STEPS = 5\n")
+    _forget()
+    assert fingerprint("lessons.one", models=("one",)) == before
+    (folder / "weights").write_bytes(b"2")
+    assert fingerprint("lessons.one", models=("one",)) != before
+    assert fingerprint("lessons.one", models=("two",)) == fingerprint("lessons.one", ("two",))  # it has to be trained
 
 
 def test_the_number_of_seeds_changes_it(package: Path) -> None:

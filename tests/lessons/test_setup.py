@@ -7,6 +7,7 @@ import pytest
 from glassformer.lessons import setup as module
 from glassformer.lessons.setup import SEEDS, LessonSetup, nobody
 from glassformer.lessons.trained_models import Watch
+from glassformer.loading import trained_folders
 from small_translator import trained
 
 
@@ -37,6 +38,12 @@ def test_a_model_of_ones_own_takes_the_place_of_the_trained_one(tmp_path: Path) 
     assert setup.model("ko-en").folder == folder
 
 
+def test_else_the_package_s_own_is_looked_at_and_not_trained(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "trained", lambda recipe, watch: pytest.fail(f"{recipe} comes with the package"))
+    assert LessonSetup().folder("ko-en") == trained_folders()["ko-en"]
+    assert LessonSetup().model("ko-en").folder == trained_folders()["ko-en"]
+
+
 def test_else_the_recipe_is_trained(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     asked: list[str] = []
 
@@ -45,5 +52,5 @@ def test_else_the_recipe_is_trained(monkeypatch: pytest.MonkeyPatch, tmp_path: P
         return tmp_path
 
     monkeypatch.setattr(module, "trained", train)
-    assert LessonSetup().folder("digits") == tmp_path
-    assert asked == ["digits"]
+    assert LessonSetup().folder("fill") == tmp_path
+    assert asked == ["fill"]

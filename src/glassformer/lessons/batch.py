@@ -18,7 +18,7 @@ from threading import Thread
 from glassformer.files import disk, write_json
 from glassformer.lessons.catalogue import lesson
 from glassformer.lessons.record import LessonResult, current, read_result, recorded
-from glassformer.lessons.trained_models import cache, is_trained
+from glassformer.lessons.trained_models import cache, is_trained, recipes
 
 UNKNOWN = 60.0  # seconds assumed for a lesson without a result
 PACKAGE = Path(__file__).parents[2]
@@ -111,8 +111,8 @@ class Journal:
 
 def jobs(names: Sequence[str]) -> list[WorkerJob]:
     """The jobs; models not trained yet come first, because several lessons wait for each."""
-    recipes = dict.fromkeys(recipe for name in names for recipe in lesson(name).models)
-    missing = [WorkerJob("model", recipe) for recipe in recipes if not is_trained(recipe)]
+    needed = dict.fromkeys(recipe for name in names for recipe in recipes(lesson(name)))
+    missing = [WorkerJob("model", recipe) for recipe in needed if not is_trained(recipe)]
     return [*missing, *(WorkerJob("lesson", name) for name in sorted(names, key=_seconds, reverse=True))]
 
 

@@ -47,21 +47,31 @@ ELSEWHERE = (
 )
 MEASURES = "run"  # of a lesson; what neither it nor another module uses only draws or judges
 TRAINING = ("training.begin", "training.loop")  # what a run begins with, and what goes on then
+ABOUT = ("card.json", "seen.json")  # files of a trained model that tell of it; nothing is computed with them
 LEARNS = ("task", "samples")  # of the folder of a task: its other modules use, judge or show what has been learned
 
 
-def fingerprint(module: str, models: tuple[str, ...] = (), seeds: int = 0) -> str:
+def fingerprint(module: str, runs: tuple[str, ...] = (), seeds: int = 0, models: tuple[str, ...] = ()) -> str:
     """The hash of a module ("lessons.attention.scaled_scores") with all that it imports and reads.
 
-    `models`: recipes whose trained models it uses; the training code then counts too. `seeds`: how many the lesson has.
+    `runs`: recipes that it trains; the training code then counts too. `models`: trained models that it looks at; of
+    those that come with the package the files count, and the others are trained. `seeds`: how many the lesson has.
     """
-    modules = closure(module) | (trained_by() if models else set())
+    shipped = {name: files for name in models if (files := _shipped(name))}
+    recipes = (*runs, *(name for name in models if name not in shipped))
+    modules = closure(module) | (trained_by() if recipes else set())
     digest = hashlib.sha256(f"{seeds} seeds\n".encode())
     for name in sorted(modules):
         digest.update(f"{name}\n{code(name)}\n".encode())
-    for path in sorted(_files(modules, models)):
+    for path in [*sorted(_files(modules, recipes)), *(path for files in shipped.values() for path in files)]:
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def _shipped(model: str) -> list[Path]:
+    """The files of a trained model of the package that can change a number."""
+    files = (path for path in (PACKAGE / "trained" / model).rglob("*") if path.is_file())
+    return sorted(path for path in files if path.name not in ABOUT)
 
 
 def trained_by() -> set[str]:
@@ -69,11 +79,11 @@ def trained_by() -> set[str]:
     return {name for module in TRAINING for name in closure(module)}
 
 
-def _files(modules: set[str], models: tuple[str, ...]) -> set[Path]:
-    """The recipes of the models, or named in a string of a lesson; the lexicon, if the corpus is used."""
+def _files(modules: set[str], trained: tuple[str, ...]) -> set[Path]:
+    """The recipes that are trained, or named in a string of a lesson; the lexicon, if the corpus is used."""
     recipes = {path.stem: path for path in (PACKAGE / "recipes").glob("*.toml")}
     named = {text for name in modules if name.startswith("lessons") for text in strings(name)}
-    found = {path for name, path in recipes.items() if name in named or name in models}
+    found = {path for name, path in recipes.items() if name in named or name in trained}
     lexicon = (PACKAGE / "data" / "grammar" / "lexicon").glob("*.toml")
     return found | (set(lexicon) if "data.grammar" in modules else set())
 

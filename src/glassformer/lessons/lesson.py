@@ -32,7 +32,8 @@ class Lesson:
     draw: Callable[[Data, Theme, PictureWords], Figure]
     claims: tuple[str, ...] = ()  # the ids that `verdicts` answers
     seeds: int = SEEDS  # more if the effect is small compared with its spread
-    models: tuple[str, ...] = ()  # recipes whose trained models it uses
+    models: tuple[str, ...] = ()  # trained models that it looks at: those of the package, else of the recipes
+    runs: tuple[str, ...] = ()  # recipes whose own training it shows
     equation: str = ""  # LaTeX
     formula: str = ""  # the same in Unicode, for a terminal
     paper: str = ""  # its place in "Attention Is All You Need": "§3.2.1, Eq. (1)"

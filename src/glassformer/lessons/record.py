@@ -59,7 +59,7 @@ class LessonResult:
 def current(name: str) -> str:
     """The fingerprint of the current code of a lesson."""
     found = lesson(name)
-    return fingerprint(module_of(name), found.models, found.seeds)
+    return fingerprint(module_of(name), found.runs, found.seeds, found.models)
 
 
 def setup_of(name: str, watch: Watch = nobody) -> LessonSetup:

@@ -1,4 +1,4 @@
-"""The trained models that lessons use: recipes of the package, trained once and kept in the cache."""
+"""The models that lessons train: recipes of the package, trained once and kept in the cache."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from pathlib import Path
 from glassformer.config.recipe import RunConfig
 from glassformer.files import disk
 from glassformer.lessons.fingerprint import TRAINING, fingerprint
-from glassformer.loading import open_recipe
+from glassformer.lessons.lesson import Lesson
+from glassformer.loading import open_recipe, trained_folders
 from glassformer.places import own_folder
 from glassformer.runs import Run
 from glassformer.training import events
@@ -41,6 +42,11 @@ def trained(recipe: str, watch: Watch) -> Path:
                 if isinstance(event, events.StepDone):
                     watch(recipe, event.step / job.recipe.train.steps)
     return folder
+
+
+def recipes(lesson: Lesson) -> tuple[str, ...]:
+    """What must be trained for a lesson: its own runs, and the models that do not come with the package."""
+    return (*lesson.runs, *(name for name in lesson.models if name not in trained_folders()))
 
 
 def is_trained(recipe: str) -> bool:

@@ -22,7 +22,7 @@ from glassformer.lessons.setup import LessonSetup
 from glassformer.lessons.statistics import interval
 from glassformer.lessons.texts import PictureWords
 from glassformer.lessons.verdict import Verdict, exact, less, within
-from glassformer.loading import Loaded
+from glassformer.loading import Loaded, load
 from glassformer.models.build import build
 from glassformer.show.drawing import lines, logarithmic
 from glassformer.show.theme import Theme
@@ -41,7 +41,7 @@ TOKENS = 500  # vocabulary in `balance`: enough to know the mean norm to a fract
 
 def run(setup: LessonSetup) -> Data:
     """The token vectors of the ko-en translator before and after training; then the balance at other widths."""
-    trained = setup.model("ko-en")
+    trained = load(setup.run("ko-en").folder, device="cpu")
     config = trained.config.model
     untrained = [_matrix(build(config, seed=seed)) for seed in setup.each("seeds", setup.seeds)]
     after = _matrix(trained.model)
@@ -227,7 +227,7 @@ LESSON = Lesson(
     verdicts=verdicts,
     draw=draw,
     claims=("embedding-norms", "embedding-scale"),
-    models=("ko-en",),
+    runs=("ko-en",),
     equation=r"x_t = E[\mathrm{token}_t]\cdot\sqrt{d_{\mathrm{model}}}",
     formula="x_t = E[token_t] · √d_model",
     paper="§3.4",

@@ -11,9 +11,10 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.functional import jacobian
 
-from glassformer.data.pair_corpus import pair_corpus
+from glassformer.data.grammar import GrammarPair
 from glassformer.layers.feed_forward import ACTIVATIONS, FEED_FORWARDS, FeedForward
 from glassformer.lessons.setup import LessonSetup
+from glassformer.lessons.stacks.sentences import validation_sentences
 from glassformer.lessons.statistics import difference, interval
 from glassformer.loading import Loaded
 from glassformer.models.build import build
@@ -121,8 +122,7 @@ def explained(said: Tensor, true: Tensor) -> float:
 
 def silence(setup: LessonSetup, loaded: Loaded) -> list[dict[str, Any]]:
     """The share of hidden units that ReLU sets to 0, layer by layer, before and after training."""
-    pairs = pair_corpus(loaded.config.data).validation
-    chosen = list(pairs)[: setup.some(SENTENCES, least=2)]
+    chosen = validation_sentences(setup.some(SENTENCES, least=2))
     trained = _silent(loaded, loaded.model, chosen)
     fresh = _silent(loaded, build(loaded.config.model, seed=0).eval(), chosen)
     return [
@@ -132,12 +132,12 @@ def silence(setup: LessonSetup, loaded: Loaded) -> list[dict[str, Any]]:
 
 
 @torch.no_grad()
-def _silent(loaded: Loaded, model: Any, pairs: list[Any]) -> dict[str, float]:
+def _silent(loaded: Loaded, model: Any, pairs: list[GrammarPair]) -> dict[str, float]:
     silent: dict[str, list[float]] = {}
     target = loaded.vocabularies.target
     for pair in pairs:
-        source = torch.tensor([loaded.framed(pair.source)])
-        begun = torch.tensor([[loaded.start, *target.encode(pair.target)]])
+        source = torch.tensor([loaded.framed(pair.source_ko)])
+        begun = torch.tensor([[loaded.start, *target.encode(pair.target_en)]])
         with record(model, "*.feed_forward.hidden") as trace:
             model(source, begun)
         for name in trace.names():
