@@ -84,14 +84,14 @@ def around(offered: Offered, loaded: Loaded) -> Iterator[Kept]:
     """What does not depend on the input."""
     yield as_json("/api/models", {}, {"models": [model_entry(offered, loaded)]})
     for lang in LANGUAGES:
-        yield as_json(f"/api/words/{lang}", {}, spoken(lang))
+        yield as_json(f"/api/words/{lang}", {}, page_words(lang))
         for name in LESSONS:
             yield as_json(f"/api/lesson/{name}", {"lang": lang}, lesson_text(name, lang))
     for name in norms_of(loaded.model):
         yield as_json("/api/norm", {"name": name}, norm_weights(loaded.model, name))
 
 
-def spoken(lang: str) -> dict[str, str]:
+def page_words(lang: str) -> dict[str, str]:
     return {key: text for key, text in sentences(lang).items() if key.startswith(SPOKEN)}
 
 

@@ -18,7 +18,7 @@ from threading import Thread
 from glassformer.files import disk, write_json
 from glassformer.lessons.catalogue import lesson
 from glassformer.lessons.record import LessonResult, current, read_result, recorded
-from glassformer.lessons.trained_models import cache, is_trained, recipes
+from glassformer.lessons.trained_models import cache, is_trained, to_train
 
 UNKNOWN = 60.0  # seconds assumed for a lesson without a result
 PACKAGE = Path(__file__).parents[2]
@@ -111,7 +111,7 @@ class Journal:
 
 def jobs(names: Sequence[str]) -> list[WorkerJob]:
     """The jobs; models not trained yet come first, because several lessons wait for each."""
-    needed = dict.fromkeys(recipe for name in names for recipe in recipes(lesson(name)))
+    needed = dict.fromkeys(recipe for name in names for recipe in to_train(lesson(name)))
     missing = [WorkerJob("model", recipe) for recipe in needed if not is_trained(recipe)]
     return [*missing, *(WorkerJob("lesson", name) for name in sorted(names, key=_seconds, reverse=True))]
 

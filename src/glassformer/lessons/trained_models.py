@@ -44,7 +44,7 @@ def trained(recipe: str, watch: Watch) -> Path:
     return folder
 
 
-def recipes(lesson: Lesson) -> tuple[str, ...]:
+def to_train(lesson: Lesson) -> tuple[str, ...]:
     """What must be trained for a lesson: its own runs, and the models that do not come with the package."""
     return (*lesson.runs, *(name for name in lesson.models if name not in trained_folders()))
 
