@@ -159,6 +159,19 @@ def test_a_sentence_is_written_and_stands_in_the_address(opened: Any) -> None:
     assert "with_at=encoder.0.self_attention.head2" in page.url
 
 
+def test_enter_while_a_syllable_is_composed_does_nothing(opened: Any) -> None:
+    page = opened(text=TEXT)
+    page.fill("#with-text", "나는 집에 ")
+    keys = page.context.new_cdp_session(page)
+    keys.send("Input.imeSetComposition", {"text": "간다", "selectionStart": 2, "selectionEnd": 2})
+    enter = {"type": "keyDown", "key": "Enter", "code": "Enter", "text": "\r"}
+    keys.send("Input.dispatchKeyEvent", enter | {"windowsVirtualKeyCode": 229})
+    assert page.input_value("#with-text") == HOME and "with_text" not in page.url
+    keys.send("Input.insertText", {"text": "간다"})
+    page.keyboard.press("Enter")
+    until(page, lambda: page.text_content("[data-answer=right]") == "I go home")
+
+
 def test_the_same_translation_is_read_by_both(opened: Any) -> None:
     page = opened(text=TEXT, with_text=HOME)
     page.click("[data-with=target]")

@@ -18,12 +18,10 @@ const MOST_TOKENS = 48;
  * @returns {(HTMLElement | false)[]}
  */
 export function streams(app, told) {
-  const whys = [...new Set(told.stream.map(({ why }) => why))];
-  if (whys.length === 1 && whys[0]) return [h("p", { class: "sentence", id: "compare-verdict" }, `${say("explorer.compare.no_stream")} ${say(`explorer.compare.why.${whys[0]}`)}`)];
   const stacks = /** @type {("encoder" | "decoder")[]} */ ([...new Set(told.stream.map(({ tap }) => tap.split(".")[0]))]);
   return [
     h("p", { class: "sentence", id: "compare-verdict" }, verdict(told)),
-    h("p", { class: "quiet" }, say("explorer.compare.distance_says")),
+    told.stream.some(({ why }) => !why) && h("p", { class: "quiet" }, say("explorer.compare.distance_says")),
     told.a.model !== told.b.model && h("p", { class: "quiet" }, say("explorer.compare.axes")),
     ...stacks.map((stack) => table(app, told, stack)),
   ];
@@ -43,10 +41,12 @@ function verdict({ verdict: found, stream }) {
  */
 function table(app, told, stack) {
   const all = told.stream.filter(({ tap }) => tap.startsWith(stack));
+  const [why, ...others] = new Set(all.map((one) => one.why));
+  if (why && !others.length) return h("p", { "data-why": why }, h("b", {}, say(`explorer.stack.${stack}`)), ` · ${say(`explorer.compare.why.${why}`)}`);
   const pairs = all.find(({ rows }) => rows)?.rows ?? [];
   const tokens = pairs.length > MOST_TOKENS ? [] : pairs.map(([i, j]) => [...new Set([told.a[stack][i], told.b[stack][j]])].join("\n"));
   const first = told.stream.find(({ relative }) => (relative ?? 0) > 0)?.tap;
-  const heads = ["place", "apart", "cosine"].map((key) => say(`explorer.compare.${key}`));
+  const heads = [`stack.${stack}`, "compare.apart", "compare.cosine"].map((key) => say(`explorer.${key}`));
   return h(
     "div",
     { class: "apart-scroll", tabindex: "0", role: "region", "aria-label": `${say("explorer.compare.distance")}: ${say(`explorer.stack.${stack}`)}` },
@@ -80,6 +80,7 @@ function row(app, { tap, why, relative, cosine, by_row }, tokens, first) {
 }
 
 /** @param {import("../place.js").Place} place */
-function title({ stack, layer, box }) {
-  return `${say(`explorer.stack.${stack}`)}${layer === null ? "" : ` ${layer + 1}`} · ${say(`explorer.compare.tap.${box}`)}`;
+function title({ layer, box }) {
+  const what = say(`explorer.compare.tap.${box}`);
+  return layer === null ? what : `${say("explorer.layer", { number: layer + 1 })} · ${what}`;
 }
