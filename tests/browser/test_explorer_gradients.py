@@ -148,6 +148,17 @@ def test_both_sides_of_a_translation(opened: Any) -> None:
     assert f"grad=1%3A{second}" in page.url
 
 
+def test_another_text_has_its_own_answer(opened: Any) -> None:
+    page = opened("ko-en", "&text=너는 왜 이 책을 읽었니%3F&grad=5")
+    page.wait_for_selector("[data-outputs=rows] [data-row='5'][aria-pressed=true]")
+    page.fill("#text", SENTENCE)
+    page.keyboard.press("Enter")  # its answer has fewer tokens
+    slopes = Slopes(model_of("ko-en"), {"text": SENTENCE})
+    logs = slopes.output.log_softmax(-1)
+    assert len(logs) == 5
+    is_shown(page, slopes, logs[3].max(), [3], 4)
+
+
 def test_a_translator_with_its_norms_behind(opened: Any) -> None:
     text = "우리는 자주 웃는다"
     page = opened("tiny-translation-post", f"&text={text}&grad=0:7", "ko")

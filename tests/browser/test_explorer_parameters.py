@@ -145,6 +145,8 @@ def test_what_does_not_fit_together_is_said_and_the_last_count_stays(opened: Any
     page.keyboard.press("Tab")
     page.wait_for_selector("#refused", state="hidden")
     is_shown(page, KO_EN, {"batch": 8, "length": 128}, "t4", d_ff=1024, n_heads=8)
+    asked = page.evaluate("performance.getEntriesByType('resource').map((one) => one.name)")
+    assert sum(name.endswith("/api/count") for name in asked) == 4  # as it is, and each of the three others: once
 
 
 def test_a_step_that_does_not_fit(opened: Any) -> None:

@@ -6,7 +6,7 @@ import { signal } from "../signal.js";
 /**
  * @typedef {import("../app.js").App} App
  * @typedef {import("../signal.js").Owner} Owner
- * @typedef {{data: any, error: string}} Answer
+ * @typedef {{data: any, error: string, of: import("../engine.js").Question | null}} Answer  `of`: the question of the run that it belongs to
  */
 
 /**
@@ -27,17 +27,18 @@ export function question(app) {
  * @returns {import("../signal.js").Signal<Answer>}
  */
 export function answered(owner, app, path, more = () => ({})) {
-  const answer = signal(/** @type {Answer} */ ({ data: null, error: "" }));
+  const answer = signal(/** @type {Answer} */ ({ data: null, error: "", of: null }));
   owner.effect((inner) => {
     const [asked, added] = [question(app), more()];
     if (!asked || !added) return;
+    const of = app.run.peek()?.question ?? null;
     const stop = new AbortController();
     inner.own(() => stop.abort());
     ask(path, { method: "POST", body: { ...asked, ...added }, signal: stop.signal, lang: app.lang.value })
       .then((found) => found.json())
-      .then((data) => (answer.value = { data, error: "" }))
+      .then((data) => (answer.value = { data, error: "", of }))
       .catch((error) => {
-        if (!stop.signal.aborted) answer.value = { data: answer.peek().data, error: error.message };
+        if (!stop.signal.aborted) answer.value = { ...answer.peek(), error: error.message };
       });
   });
   return answer;

@@ -100,9 +100,10 @@ export function counted(owner, app, body) {
     busy = false;
     pump();
   };
+  const written = owner.computed(() => JSON.stringify(body())); // the same question is not asked twice
   owner.effect(() => {
     void app.lang.value;
-    next = body();
+    next = JSON.parse(written.value);
     pump();
   });
   return answer;
@@ -127,14 +128,15 @@ export function sizeControl(owner, app, key, usual, shown) {
   owner.listen(box, "change", () => {
     const value = Math.min(Math.round(Number(box.value)), key === "layers" ? MOST_LAYERS : MOST);
     if (value >= 1) put(value);
-    else box.value = String(now());
+    box.value = String(now());
   });
   const label = h("label", { class: "slider-name", for: id });
+  let written = "";
   owner.effect(() => {
     const all = values();
     range.max = String(all.length - 1);
     range.value = String(all.indexOf(now()));
-    box.value = String(now());
+    if (written !== String(now())) box.value = written = String(now()); // what is being typed stays
     const changed = now() !== usual();
     const name = say(`explorer.ledger.size.${key}`);
     label.replaceChildren(h("code", {}, key), h("span", { class: "quiet" }, name));

@@ -5,11 +5,11 @@ import { placeOf, writePlace } from "../place.js";
 import { say, whole } from "../words.js";
 import { counted, percent } from "./amounts.js";
 import { colourOf, nameOf } from "./ledger.js";
-import { squarify } from "./squarify.js";
+import { strips } from "./strips.js";
 
 /**
  * @typedef {import("./ledger.js").Part} Part
- * @typedef {import("./squarify.js").Frame} Frame
+ * @typedef {import("./strips.js").Frame} Frame
  * @typedef {{part: Part, width: number, height: number, from: string, open: (part: Part) => void, out: () => void, show: (part: Part | null) => void}} MapOf
  *   `from`: where one comes from; its tile is the first for the keys
  */
@@ -25,7 +25,7 @@ export function treemap({ part, width, height, from, open, out, show }) {
   const svg = s("svg", { class: "treemap", viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": say("explorer.ledger.map", { part: nameOf(part), count: whole(part.parameters) }) });
   const inside = part.children.filter((child) => child.parameters > 0);
   const shown = inside.length ? inside : part.parameters ? [part] : [];
-  const frames = squarify(shown.map((child) => child.parameters), { x: 0, y: 0, width, height });
+  const frames = strips(shown.map((child) => child.parameters), { x: 0, y: 0, width, height });
   const first = Math.max(0, shown.findIndex((child) => child.path === from));
   const tiles = shown.map((child, i) => tile(child, /** @type {Frame} */ (frames[i]), i === first, child !== part && !child.own ? open : null, show));
   svg.append(...tiles);
@@ -91,9 +91,9 @@ function draw(into, part, frame, show) {
   if (part.row || !inside.length || Math.min(frame.width, frame.height) < LEAST) return label(into, part, frame);
   const heading = { x: frame.x + 7, y: frame.y + HEADER / 2 + 1 };
   const title = (/** @type {string} */ line) => text(into, line, heading, frame.width - 12, "cell-name");
-  const named = frame.height > 2 * HEADER && (title(`${nameOf(part)} · ${whole(part.parameters)}`) || title(nameOf(part)));
+  const named = frame.height > 2 * HEADER && (title(`${nameOf(part)} · ${whole(part.parameters)}`) || title(nameOf(part)) || title(layerOf(part.path)));
   const inner = { x: frame.x + PAD, y: frame.y + (named ? HEADER : PAD), width: frame.width - 2 * PAD, height: frame.height - PAD - (named ? HEADER : PAD) };
-  squarify(inside.map((child) => child.parameters), inner).forEach((one, i) => draw(into, /** @type {Part} */ (inside[i]), one, show));
+  strips(inside.map((child) => child.parameters), inner).forEach((one, i) => draw(into, /** @type {Part} */ (inside[i]), one, show));
 }
 
 /**
@@ -131,11 +131,18 @@ const FONTS = /** @type {Record<string, string>} */ ({ "cell-name": "600 12px", 
  */
 function text(into, line, place, width, kind) {
   const root = getComputedStyle(document.documentElement);
+  if (!line) return false;
   pen.font = `${FONTS[kind]} ${root.getPropertyValue(kind === "cell-name" ? "--sans" : "--mono")}`;
   if (pen.measureText(line).width > width) return false;
   into.append(s("text", { class: kind, ...place, "aria-hidden": "true" }, line));
   return true;
 }
+
+/**
+ * The number of a layer, where its name has no room.
+ * @param {string} path
+ */
+const layerOf = (path) => String(Number(path.split(".").at(-1)) + 1 || "");
 
 /** @param {Part} part */
 const spoken = (part) => `${nameOf(part)}, ${say("explorer.parameters", { count: whole(part.parameters) })}, ${percent(part.share)}`;

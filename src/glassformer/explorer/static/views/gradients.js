@@ -38,8 +38,8 @@ function make(owner, app) {
     away.textContent = say("explorer.views.interfere");
   });
   owner.effect((inner) => {
-    const [found, run] = [answer.value.data, app.run.value];
-    if (!found || !run || found.sides[0].tokens.length !== run.about.tokens.source?.length) return;
+    const [{ data: found, of }, run] = [answer.value, app.run.value];
+    if (!found || !run || of !== run.question) return;
     const focused = /** @type {HTMLElement | null} */ (choice.contains(document.activeElement) ? document.activeElement : null);
     const key = focused && ["row", "choice"].map((one) => [one, focused.dataset[one]]).find(([, which]) => which !== undefined);
     choice.replaceChildren(...outputs(app, run.about, found));
