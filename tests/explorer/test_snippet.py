@@ -101,7 +101,7 @@ def test_an_imported_model_and_what_is_recorded_twice(name: str) -> None:
     folder = foreign(name)
     given = {"text": "the cat"}
     shown = traced(client(folder), folder.name, given).tensors
-    for tensor in list(shown)[:3]:
+    for tensor in [one for one in sorted(shown) if not one.endswith(".mask")][::6]:
         index = [0] * (shown[tensor].dim())
         found = ask(folder, given, name=tensor, index=index)
         close = 1e-3 if tensor.endswith(("scores", "weights")) else 1e-5  # maps travel in float16
