@@ -112,7 +112,7 @@ def test_the_next_question_is_about_another_head_and_the_tally_goes_on(opened: O
     page.wait_for_selector("[data-right=true]")
     page.click(".guess-next")
     page.wait_for_selector("[data-guess-state=open]")
-    assert "at=encoder.0.self_attention.head1" in address(page) and "row=2,0" in address(page)
+    assert "at=encoder.0.self_attention.weights.head1" in address(page) and "row=2,0" in address(page)
     page.focus(f".guess-option[data-option='{int(shares[1, 2].argmax())}']")
     page.keyboard.press("Enter")
     page.wait_for_selector("[data-right=true]")
@@ -244,6 +244,24 @@ def test_a_touch_opens_a_note(browser: Any, server: Any) -> None:
         assert meaning(page, "head", "en")
         page.tap(".brand")
         page.wait_for_selector("#term-note", state="hidden")
+
+
+def test_a_long_touch_of_a_box_asks_and_a_short_one_opens_it(browser: Any, server: Any) -> None:
+    with quiet_page(browser, 390, has_touch=True) as page:
+        page.goto(f"{server.url}#model=ko-en&view=heads&lang=en")
+        box = page.locator(".figure-svg .box[data-at='decoder.0.cross_attention']")
+        box.scroll_into_view_if_needed()
+        frame = box.bounding_box()
+        point = {"x": frame["x"] + frame["width"] / 2, "y": frame["y"] + frame["height"] / 2}
+        fingers = page.context.new_cdp_session(page)
+        fingers.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [point]})
+        page.wait_for_selector("#term-note[data-key=cross_attention]:not([hidden])", timeout=8_000)
+        fingers.send("Input.dispatchTouchEvent", {"type": "touchCancel", "touchPoints": []})
+        assert "at=" not in address(page)
+        box.tap()
+        page.wait_for_selector(".opened")
+        assert "at=decoder.0.cross_attention" in address(page)
+        assert page.locator("#term-note").is_hidden()
 
 
 @pytest.mark.parametrize(

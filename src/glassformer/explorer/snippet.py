@@ -35,9 +35,10 @@ def snippet(offered: Offered, loaded: Loaded, request: Fields) -> dict[str, Any]
     lines += ["", "", *_pass(one.given, edits, name)] if edits.functions else ["", *_pass(one.given, edits, name)]
     code = "\n".join([*_imports(one.given, edits), "", *lines, *shown["lines"], "print(number)"]) + "\n"
     value: Tensor = shown["value"]
+    single = value.dim() == 0 and bool(value.isfinite())  # JSON has no infinity
     return {
         "code": code,
-        "value": float(value) if value.dim() == 0 else None,
+        "value": float(value) if single else None,
         "shape": [*value.shape],
         "notes": one.notes,
     }
@@ -107,10 +108,9 @@ def _answer(one: ShownPass, row: int | None) -> dict[str, Any]:
         at = len(x) - 1 if row is None else row
         if at >= len(x):
             raise InputError("explorer_index", key="row", value=at, last=len(x) - 1)
-        lines = [
-            f"share, best = output[0, {at}].float().softmax(-1).max(-1)",
-            "print(loaded.vocabularies.target.piece(int(best)))",
-        ]
+        lines = [f"share, best = output[0, {at}].float().softmax(-1).max(-1)"]
+        if int(x[at].argmax()) < loaded.vocabularies.target.vocab_size:  # a table may be larger than its vocabulary
+            lines.append("print(loaded.vocabularies.target.piece(int(best)))")
         return {"value": x[at].float().softmax(-1).max(), "lines": [*lines, "number = float(share)"]}
     if kind == "classifier" and loaded.task != "features":
         if len(x) == 1:  # a single logit is that of the second of two classes

@@ -77,9 +77,9 @@ function makeViews(owner, app) {
       }),
     );
     panel.setAttribute("aria-labelledby", `tab-${opened.value?.id}`);
-    const open = /** @type {HTMLElement | null} */ (tabs.querySelector("[aria-selected=true]"));
-    if (focused) open?.focus();
-    requestAnimationFrame(() => (tabs.scrollLeft = (open?.offsetLeft ?? 0) - tabs.offsetLeft - 40)); // where they stand in one line
+    const chosen = /** @type {HTMLElement | null} */ (tabs.querySelector("[aria-selected=true]"));
+    if (focused) chosen?.focus();
+    queueMicrotask(() => (tabs.scrollLeft = chosen ? chosen.offsetLeft - tabs.offsetLeft - (tabs.clientWidth - chosen.offsetWidth) / 2 : 0));
   });
   owner.listen(tabs, "keydown", (/** @type {KeyboardEvent} */ event) => {
     const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;

@@ -91,6 +91,7 @@ function draw(painting, parent, element) {
   if (element instanceof SVGSVGElement) return drawing(painting, group, element, box);
   if (style.visibility === "visible" && box.width > 0 && box.height > 0) {
     area(painting, group, style, box);
+    knob(painting, group, element, box);
     if (element instanceof HTMLCanvasElement) return picture(painting, group, element, box);
     if (drawControl(painting, group, element, box)) return;
   }
@@ -123,6 +124,22 @@ function area(painting, parent, style, box) {
     if (from && wide > 0) painting.put(parent, rect(from, wide), box);
   }
   border(painting, parent, style, box, radius);
+}
+
+/**
+ * What the style sheet puts onto an element: the knob of a switch.
+ * @param {Painting} painting
+ * @param {Element} parent
+ * @param {Element} element
+ * @param {DOMRect} box
+ */
+function knob(painting, parent, element, box) {
+  const style = getComputedStyle(element, "::after");
+  const ground = style.content !== "none" && style.position === "absolute" && inColour(style.backgroundColor);
+  if (!ground) return;
+  const [width, height] = [parseFloat(style.width), parseFloat(style.height)];
+  const place = { x: round(box.left + parseFloat(style.left)), y: round(box.top + parseFloat(style.top)), width, height };
+  painting.put(parent, s("rect", { ...place, rx: style.borderTopLeftRadius.endsWith("%") ? width / 2 : 0, ...ground }), box);
 }
 
 /**
