@@ -33,7 +33,7 @@ export function makeFigure(owner, app) {
   const observer = new ResizeObserver(() => (width.value = Math.round(sheet.clientWidth)));
   observer.observe(sheet);
   // it stays in view; one that is taller than the window scrolls with the page until its end is seen
-  const staying = new ResizeObserver(() => figure.style.setProperty("top", `${Math.min(BAR, window.innerHeight - figure.offsetHeight - 16)}px`));
+  const staying = new ResizeObserver(() => figure.style.setProperty("--stays", `${Math.min(BAR, window.innerHeight - figure.offsetHeight - 16)}px`));
   staying.observe(figure);
   staying.observe(document.documentElement);
   owner.own(() => [observer, staying].forEach((one) => one.disconnect()));

@@ -3,7 +3,6 @@
 import { h } from "../dom.js";
 import { ask } from "../engine.js";
 import { lang } from "../words.js";
-import { termOfBox } from "./boxes.js";
 import { finder } from "./find.js";
 
 /**
@@ -62,10 +61,7 @@ export function markTerms(owner, app) {
     const panels = [...changed].filter((panel) => panel.isConnected);
     changed.clear();
     observer.disconnect(); // what is marked here is no change
-    for (const panel of panels) {
-      markPanel(panel, found);
-      markBoxes(panel, (box) => termOfBox(box, found, app));
-    }
+    for (const panel of panels) markPanel(panel, found);
     watch();
   };
   watch();
@@ -98,22 +94,6 @@ function markPanel(panel, found) {
       word.replaceWith(mark);
       mark.append(word);
     }
-  }
-}
-
-/**
- * The labels of the figure: the first box of each term is underlined.
- * @param {Element} panel
- * @param {(box: Element) => string | undefined} termOf
- */
-function markBoxes(panel, termOf) {
-  const seen = new Set();
-  for (const box of panel.querySelectorAll(".figure-svg .box")) {
-    const key = termOf(box);
-    const label = box.querySelector("text.label, text.title");
-    if (!label || !key) continue;
-    label.classList.toggle("named", !seen.has(key));
-    seen.add(key);
   }
 }
 
