@@ -13,7 +13,7 @@ import { showNotes } from "./terms/note.js";
  * @param {import("./app.js").App} app
  */
 export function beside(owner, app) {
-  markTerms(owner, app);
+  markTerms(owner);
   showNotes(owner, app);
   keepCovered(owner, app);
 }

@@ -116,5 +116,6 @@ export function result(about) {
     const best = [...classes].sort((a, b) => b.p - a.p)[0];
     return [h("span", { class: "arrow", "aria-hidden": "true" }, "→"), h("strong", {}, said[0].piece), h("span", { class: "quiet" }, `${(best.p * 100).toFixed(1)}%`)];
   }
+  if (Array.isArray(numbers)) return [h("span", { class: "arrow", "aria-hidden": "true" }, "→"), h("strong", {}, numbers.slice(0, 6).map((/** @type {number} */ one) => one.toFixed(2)).join("  ")), numbers.length > 6 && h("span", { class: "quiet" }, "…")];
   return said.length ? [h("span", { class: "arrow", "aria-hidden": "true" }, "→"), h("strong", {}, said.at(-1)?.piece ?? "")] : [];
 }

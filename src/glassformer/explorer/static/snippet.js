@@ -3,7 +3,7 @@
 import { h, put } from "./dom.js";
 import { ask } from "./engine.js";
 import { boxesOf, planOf, sideOf, tensorName } from "./plan.js";
-import { placeOf, writePlace } from "./place.js";
+import { writePlace } from "./place.js";
 import { hasHeads } from "./safetensors.js";
 import { chosen } from "./views/heads.js";
 import { number, say } from "./words.js";

@@ -33,11 +33,8 @@ export function glossary(language) {
   return found;
 }
 
-/**
- * @param {Owner} owner
- * @param {import("../app.js").App} app
- */
-export function markTerms(owner, app) {
+/** @param {Owner} owner */
+export function markTerms(owner) {
   /** @type {Set<Element>} */
   const changed = new Set();
   let waiting = 0;

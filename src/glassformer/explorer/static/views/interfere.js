@@ -44,7 +44,7 @@ function make(owner, app) {
     { class: "interfere-view" },
     history(owner, app),
     h("section", { class: "card", "aria-label": say("explorer.interfere.answer") }, answer),
-    h("section", { class: "card" }, h("header", {}, h("h3", {}, say("explorer.interfere.switches")), rowPicker(owner, app)), legend(owner, app, importance), board),
+    h("section", { class: "card" }, h("header", {}, h("h3", {}, say("explorer.interfere.switches")), rowPicker(owner, app)), legend(owner, importance), board),
     h("section", { class: "card" }, h("header", {}, h("h3", {}, say("explorer.interfere.cells"))), h("p", { class: "quiet" }, say("explorer.interfere.cells_how")), cells),
   );
 }
@@ -107,10 +107,9 @@ function rowPicker(owner, app) {
 
 /**
  * @param {Owner} owner
- * @param {App} app
  * @param {ReturnType<typeof makeImportance>} importance
  */
-function legend(owner, app, importance) {
+function legend(owner, importance) {
   const told = h("p", { class: "quiet" });
   const start = h("button", { type: "button", class: "pill", id: "measure", "data-needs": "model", onclick: () => importance.start() }, say("explorer.interfere.measure"));
   owner.effect(() => {
