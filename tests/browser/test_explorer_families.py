@@ -17,7 +17,7 @@ from torch import Tensor
 
 import foreign_models
 import glassformer as gf
-from explorer_client import tiny_run
+from explorer_client import foreign, tiny_run
 from glassformer.explorer.answers import answer
 from glassformer.explorer.inputs import read
 from glassformer.explorer.pictures import example_images
@@ -43,6 +43,7 @@ def folders() -> dict[str, Path]:
     return {
         "queries": tiny_run("object_queries"),
         "prompts": tiny_run("prompted_objects", "post"),
+        "bert": foreign("bert"),
         "vit": once("explorer-large-vit", large_vit),
     }
 
@@ -466,6 +467,13 @@ def test_a_click_hides_a_word_and_the_likeliest_stand_below(opened: Opened) -> N
     page.press("#text", "Enter")
     until(page, lambda: page.locator(".gap").count() == 0)
     assert field(page, "masked") == ""
+
+
+def test_a_word_of_an_imported_bert_is_hidden(opened: Opened, folders: dict[str, Path]) -> None:
+    page, loaded = opened(folders["bert"].name, "&text=the cat"), gf.load(folders["bert"])
+    page.click(".gap-piece[data-token='source:1']")
+    wanted = said(loaded, {"text": "the cat", "masked": [1]})["top"][1][:5]
+    until(page, lambda: likely(page, ".gap[data-gap='1'] li") == pytest.approx([one["p"] for one in wanted]))
 
 
 @WIDTHS
