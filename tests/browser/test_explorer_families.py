@@ -17,7 +17,7 @@ from torch import Tensor
 
 import foreign_models
 import glassformer as gf
-from explorer_client import tiny_run
+from explorer_client import foreign, tiny_run
 from glassformer.explorer.answers import answer
 from glassformer.explorer.inputs import read
 from glassformer.explorer.pictures import example_images
@@ -43,6 +43,7 @@ def folders() -> dict[str, Path]:
     return {
         "queries": tiny_run("object_queries"),
         "prompts": tiny_run("prompted_objects", "post"),
+        "bert": foreign("bert"),
         "vit": once("explorer-large-vit", large_vit),
     }
 
@@ -134,9 +135,10 @@ def test_a_drawing_runs_at_once_and_stands_in_the_address(opened: Opened, model:
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.85, steps=4)
     page.mouse.up()
-    until(page, lambda: bool(drawn(page).any()))
+    until(page, lambda: bool((drawn(page).reshape(side, side)[side // 4 : side - side // 4, side // 2] > 0).all()))
+    until(page, lambda: bool((pixels(page, "#pad-canvas")[..., 0] == drawn(page).reshape(side, side)).all()))
     line = drawn(page).reshape(side, side)
-    assert (line[side // 4 : side - side // 4, side // 2] > 0).all() and not line[:, : side // 4].any()
+    assert not line[:, : side // 4].any()
     assert (pixels(page, "#pad-canvas")[..., 0] == line).all()
     shows(page, classes(loaded, {"pixels": rows(line, side)}))
     address = page.url
@@ -305,10 +307,10 @@ def test_the_boxes_are_those_of_the_queries(opened: Opened, folders: dict[str, P
         one["label"] or "nothing" for one in found
     ]
     page.hover(".pad-beside .object[data-token='target:1']")
-    page.wait_for_selector("#pad .object-box.hot-token[data-token='target:1']")
+    page.wait_for_selector("#pad .object-frame.hot-token[data-token='target:1']")
     page.click(".pad-beside .object[data-token='target:1']")
     until(page, lambda: field(page, "row") == "0,1")
-    page.wait_for_selector("#pad .object-box.followed[data-token='target:1']")
+    page.wait_for_selector("#pad .object-frame.followed[data-token='target:1']")
 
 
 def test_where_a_query_looks_lies_over_the_image(opened: Opened, folders: dict[str, Path]) -> None:
@@ -416,6 +418,20 @@ def test_values_of_ones_own(opened: Opened) -> None:
     until(page, lambda: "30개" in (page.text_content("#input-error") or ""))
 
 
+@pytest.mark.parametrize(
+    ("model", "broken"), [("prices", "1,2,3"), ("prices", "1,x"), ("digits", "AAAA"), ("digits", "?")]
+)
+def test_an_address_that_cannot_be_restored_says_so_and_shows_the_example(
+    opened: Opened, model: str, broken: str
+) -> None:
+    page, wanted = opened(model, f"&drawn={broken}"), said(gf.load(model), {"example": 0})
+    until(page, lambda: "cannot be restored" in (page.text_content("#input-error") or ""))
+    if model == "digits":
+        shows(page, [one["p"] for one in wanted["classes"]])
+    else:
+        until(page, lambda: forecast(page) == pytest.approx(wanted["numbers"]))
+
+
 # --- words ---
 
 
@@ -451,6 +467,13 @@ def test_a_click_hides_a_word_and_the_likeliest_stand_below(opened: Opened) -> N
     page.press("#text", "Enter")
     until(page, lambda: page.locator(".gap").count() == 0)
     assert field(page, "masked") == ""
+
+
+def test_a_word_of_an_imported_bert_is_hidden(opened: Opened, folders: dict[str, Path]) -> None:
+    page, loaded = opened(folders["bert"].name, "&text=the cat"), gf.load(folders["bert"])
+    page.click(".gap-piece[data-token='source:1']")
+    wanted = said(loaded, {"text": "the cat", "masked": [1]})["top"][1][:5]
+    until(page, lambda: likely(page, ".gap[data-gap='1'] li") == pytest.approx([one["p"] for one in wanted]))
 
 
 @WIDTHS

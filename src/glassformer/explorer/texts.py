@@ -14,9 +14,8 @@ from glassformer.lessons.catalogue import LESSONS
 from glassformer.lessons.view import DEPTHS, LessonView
 from glassformer.textbook.prose import html, kept, marked
 
-READING = (
-    threading.Lock()
-)  # results are read beside syntax trees, which Python 3.11 cannot parse in two threads at once
+# results are read beside syntax trees, which Python 3.11 cannot parse in two threads at once
+READING = threading.Lock()
 
 
 def lesson_text(name: str, lang: str) -> dict[str, str]:

@@ -234,8 +234,8 @@ export async function open(app) {
  * @param {any} input
  */
 function weightOf({ sizes }, input) {
-  const { d_model: d = 64, d_ff = 256, n_heads: heads = 4, encoder_layers = 0, decoder_layers = 0 } = sizes;
-  const t = typeof input.text === "string" ? input.text.length + 2 : 64;
+  const { d_model: d = 64, d_ff = 256, n_heads: heads = 4, encoder_layers = 0, decoder_layers = 0, max_len = 64 } = sizes;
+  const t = typeof input.text === "string" ? input.text.length + 2 : max_len || 64;
   return (encoder_layers + 2 * decoder_layers) * (4 * heads * t * t + 4 * t * (8 * d + d_ff));
 }
 

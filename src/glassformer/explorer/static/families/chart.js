@@ -31,7 +31,6 @@ export function seriesChart(owner, app, { shares = null, plain = false } = {}) {
   const { values, length, stride } = about.input;
   const count = plain ? 0 : (about.tokens.source?.length ?? 0);
   owner.effect((inner) => {
-    if (!width.value) return;
     const rows = Math.max(1, Math.ceil(length / stride));
     const paper = makePaper(values, { width: width.value, last: values.length - 1, below: (plain ? 0 : rows * BRACKET) + 8, label: say("explorer.families.chart", { count: values.length }) });
     const most = Math.max(...Array.from({ length: count }, (_, at) => Number(shares?.values[at] ?? 0)), 1e-9);
@@ -112,7 +111,6 @@ export function forecastChart(owner, app) {
   const past = values.slice(-Math.max(12, 2 * forecast.length));
   const end = past.length - 1;
   owner.effect(() => {
-    if (!width.value) return;
     const paper = makePaper([...past, ...forecast, ...actual], { width: width.value, last: end + forecast.length, below: 6, label: say("explorer.families.forecast") });
     const join = [past[end], ...forecast];
     paper.svg.append(
@@ -171,13 +169,13 @@ function line({ x, y }, values, from, kind) {
 }
 
 /**
- * How wide an element is now.
+ * How wide an element is now; before it stands in the page a guess, which is mended before anything is painted.
  * @param {Owner} owner
  * @param {HTMLElement} element
  */
 function measured(owner, element) {
-  const width = signal(0);
-  const observer = new ResizeObserver(() => (width.value = Math.round(element.clientWidth)));
+  const width = signal(480);
+  const observer = new ResizeObserver(() => (width.value = Math.round(element.clientWidth) || width.peek()));
   observer.observe(element);
   owner.own(() => observer.disconnect());
   return width;

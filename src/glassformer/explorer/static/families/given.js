@@ -20,6 +20,9 @@ export function rasterOf(model) {
   return { side: Number(size), channels: Number(channels), patch: Number(patch) };
 }
 
+/** @param {Model} model */
+export const contextOf = (model) => Number(model.config["input"]?.context ?? 1); // values that it reads
+
 /**
  * @param {App} app
  * @param {Model} model
@@ -34,7 +37,7 @@ export function inputOf(app, model) {
     return { ...(bytes ? { pixels: rowsOf(bytes, rasterOf(model)) } : example), ...(prompt && model.task === "prompted_objects" ? { prompt } : {}) };
   }
   if (model.input === "series") {
-    const values = drawnValues(app);
+    const values = drawnValues(app, model);
     return values ? { values } : example;
   }
   const [text, target, masked] = [of("text"), of("target"), readMasked(of("masked"))];
@@ -57,14 +60,16 @@ export function drawnBytes(app, model) {
 }
 
 /**
+ * The series of the address; null: there is none, or it is too short for this model.
  * @param {App} app
+ * @param {Model} model
  * @returns {number[] | null}
  */
-export function drawnValues(app) {
+export function drawnValues(app, model) {
   const written = app.field("drawn").value;
   if (written === HERE) return app.drawn.value?.values ?? null;
   const values = written.split(",").map(Number);
-  return written && values.every(Number.isFinite) ? values : null;
+  return written && values.every(Number.isFinite) && values.length >= contextOf(model) ? values : null;
 }
 
 /**
@@ -74,7 +79,7 @@ export function drawnValues(app) {
  */
 export function isLost(app, model) {
   if (!app.field("drawn").value) return false;
-  return model.input === "image" ? !drawnBytes(app, model) : model.input === "series" && !drawnValues(app);
+  return model.input === "image" ? !drawnBytes(app, model) : model.input === "series" && !drawnValues(app, model);
 }
 
 /**

@@ -26,24 +26,22 @@ export function objectsOf(about) {
 export function boxesOver(app) {
   const about = app.run.value?.about;
   const side = Number(about?.input["size"] ?? 1);
+  return s("svg", { class: "boxes", viewBox: `0 0 ${side} ${side}`, "aria-hidden": "true" }, (about ? objectsOf(about) : []).map((one) => boxOf(one, side, app.rows.value.target === one.at)));
+}
+
+/**
+ * @param {Found} found
+ * @param {number} side
+ * @param {boolean} followed
+ */
+function boxOf({ at, label, p, box: [cx, cy, wide, tall] }, side, followed) {
+  const [x, y] = [(cx - wide / 2) * side, (cy - tall / 2) * side];
+  const size = side / 18;
   return s(
-    "svg",
-    { class: "boxes", viewBox: `0 0 ${side} ${side}`, "aria-hidden": "true" },
-    (about ? objectsOf(about) : []).map(({ at, label, box: [cx, cy, w, h_] }) =>
-      s(
-        "rect",
-        {
-          class: `object-box${label === null ? " nothing" : ""}${app.rows.value.target === at ? " followed" : ""}`,
-          "data-token": `target:${at}`,
-          x: (cx - w / 2) * side,
-          y: (cy - h_ / 2) * side,
-          width: w * side,
-          height: h_ * side,
-          stroke: colourOf(at),
-          "vector-effect": "non-scaling-stroke",
-        },
-      ),
-    ),
+    "g",
+    { class: `object-frame${label === null ? " nothing" : ""}${followed ? " followed" : ""}`, "data-token": `target:${at}` },
+    s("rect", { class: "object-box", x, y, width: wide * side, height: tall * side, stroke: colourOf(at), "vector-effect": "non-scaling-stroke" }),
+    s("text", { class: "object-label", x: Math.max(0, Math.min(x, side - 5 * size)), y: y > 1.3 * size ? y - 0.3 * size : y + 1.1 * size, "font-size": size, fill: colourOf(at) }, `${label ?? say("explorer.families.no_object")} ${Math.round(100 * p)}%`),
   );
 }
 

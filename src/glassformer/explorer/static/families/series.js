@@ -4,7 +4,7 @@ import { h } from "../dom.js";
 import { signal } from "../signal.js";
 import { say } from "../words.js";
 import { forecastChart, seriesChart } from "./chart.js";
-import { drawnValues, isLost, pickExample, writeSeries } from "./given.js";
+import { contextOf, drawnValues, isLost, pickExample, writeSeries } from "./given.js";
 
 /**
  * @typedef {import("../app.js").App} App
@@ -29,7 +29,6 @@ export function readNumbers(text) {
  * @returns {(Node | null)[]}
  */
 export function seriesPanel(owner, app, model) {
-  const context = Number(model.config["input"]?.context ?? 1);
   const trouble = signal(/** @type {[string, Record<string, any>] | null} */ (null));
   const examples = model.examples.map((example, at) => h("button", { type: "button", class: "example", onclick: () => pickExample(app, at) }, example.series || say("explorer.example", { number: at + 1 })));
   const chips = h("div", { class: "examples", role: "group" }, examples);
@@ -38,16 +37,17 @@ export function seriesPanel(owner, app, model) {
     chips.setAttribute("aria-label", say("explorer.examples"));
     examples.forEach((one, at) => one.setAttribute("aria-pressed", String(at === chosen)));
   });
-  return [chips, ownValues(owner, app, context, trouble), errorLine(owner, app, model, trouble), charts(owner, app)];
+  return [chips, ownValues(owner, app, model, trouble), errorLine(owner, app, model, trouble), charts(owner, app)];
 }
 
 /**
  * @param {Owner} owner
  * @param {App} app
- * @param {number} context
+ * @param {import("../engine.js").Model} model
  * @param {import("../signal.js").Signal<[string, Record<string, any>] | null>} trouble
  */
-function ownValues(owner, app, context, trouble) {
+function ownValues(owner, app, model, trouble) {
+  const context = contextOf(model);
   const box = /** @type {HTMLTextAreaElement} */ (h("textarea", { id: "own-values", rows: 4, spellcheck: "false" }));
   const go = h("button", { type: "submit", class: "go", id: "run-values" });
   const form = h("form", { class: "own-values" }, box, go);
@@ -71,7 +71,7 @@ function ownValues(owner, app, context, trouble) {
     go.textContent = say("explorer.run");
   });
   owner.effect(() => {
-    const given = drawnValues(app);
+    const given = drawnValues(app, model);
     const shown = given ?? app.run.value?.about.input["values"] ?? [];
     if (document.activeElement !== box) box.value = shown.join(", ");
     if (given) opened.open = true;
