@@ -114,6 +114,8 @@ def test_every_checkpoint_says_its_own_translation(opened: Any) -> None:
     assert shown(page, 300) == answers[3]
     page.click("[data-time=back]")
     assert shown(page, 200) == answers[2]
+    page.keyboard.press("ArrowLeft")  # wherever the focus is, as in the other views
+    assert shown(page, 100) == answers[1]
 
 
 def test_an_address_opens_at_its_checkpoint(opened: Any) -> None:
@@ -198,6 +200,25 @@ def test_no_answer_of_another_checkpoint_is_ever_shown(browser: Any, server: Any
         held[0].continue_()  # too late: nobody waits for it
         listed(page, STEPS)
         assert shown(page, 100) == said_by(at(100), TEXT)
+
+
+def test_a_large_model_is_asked_only_when_told_to(browser: Any, server: Any) -> None:
+    with quiet_page(browser) as page:
+        asked: list[Any] = []
+        page.on("request", lambda one: asked.append(one.post_data_json) if one.url.endswith("/api/trace") else None)
+
+        def enlarge(route: Any) -> None:
+            answer = route.fetch()
+            models = [one | {"parameters": 5_000_000} for one in answer.json()["models"]]
+            route.fulfill(response=answer, json={"models": models})
+
+        page.route("**/api/models", enlarge)
+        page.goto(f"{server.url}#model={MODEL}&text={TEXT.replace(' ', '+')}&view=time&lang=en")
+        assert shown(page, 3000) and len(asked) == 1
+        assert [page.text_content(f"[data-answer='{step}'] .time-said") for step in STEPS] == ["…"] * len(STEPS)
+        page.click("#time-ask")
+        assert listed(page, STEPS) == [said_by(at(step), TEXT) for step in STEPS]
+        assert page.locator("#time-ask").is_hidden()
 
 
 def test_play_goes_from_the_first_to_the_last(browser: Any, server: Any) -> None:
@@ -321,6 +342,25 @@ def grow(run: Path, step: int, loss: float) -> None:
     (run / "checkpoints" / "draft").rename(run / "checkpoints" / f"step-{step:08d}")
     with (run / "log.jsonl").open("a", encoding="utf-8") as log:
         log.write(json.dumps({"kind": "train", "step": step, "loss": loss}) + "\n")
+
+
+def test_a_long_log_is_drawn_as_what_it_is(browser: Any, going: Any) -> None:
+    run, running = going
+    noise = torch.rand(12_000, generator=torch.Generator().manual_seed(0)).tolist()
+    lines = [json.dumps({"kind": "train", "step": i + 1, "loss": loss + 1}) for i, loss in enumerate(noise)]
+    (run / "log.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    stands(run, "finished")
+    with quiet_page(browser) as page:
+        page.goto(f"{running.url}#model={run.name}&view=time&lang=en")
+        page.wait_for_selector(".curve-svg[data-steps='0,12000']")
+        drawn = Drawn(page)
+        line, outline = drawn.expected(logged(run, "train"))
+        assert np.array(drawn.path("[data-curve=training]")) == pytest.approx(np.array(line), abs=0.006)
+        assert outline and np.array(drawn.path(".curve-band")) == pytest.approx(np.array(outline), abs=0.006)
+        assert "nothing is smoothed" in page.text_content(".curve-legend")
+        page.focus(".curve")
+        page.keyboard.press("End")
+        assert f"training {noise[-1] + 1:.4f} (12,000)" in page.text_content("#curve-readout")
 
 
 class Live:
