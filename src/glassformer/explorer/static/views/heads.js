@@ -4,7 +4,7 @@
 import { arcs } from "../arcs.js";
 import { h, put } from "../dom.js";
 import { tensorMap } from "../figure/box.js";
-import { drawHeat, PALETTES } from "../heat.js";
+import { drawHeat, PALETTES, shrunk } from "../heat.js";
 import { placeOf, writePlace } from "../place.js";
 import { sideOf, tokensOf } from "../plan.js";
 import { matrix } from "../safetensors.js";
@@ -16,6 +16,9 @@ import { number, say } from "../words.js";
  * @typedef {import("../signal.js").Owner} Owner
  * @typedef {{key: string, names: string[]}} Kind  the attentions of one sort: a name for each layer
  */
+
+const SMALL = 128; // pixels of a small map on each side, at most
+const MOST_LINES = 96; // tokens
 
 const shape = signal(localStorage.getItem("shape") === "matrix" ? "matrix" : "arcs");
 
@@ -43,17 +46,18 @@ function kindsOf(about) {
  * @returns {HTMLElement}
  */
 function make(owner, app) {
+  const now = owner.computed(() => chosen(app)); // once for all cells
   const grids = h("div", { class: "head-grids" });
   const large = h("div", { class: "one-head" });
   owner.effect((inner) => {
     const run = app.run.value;
     if (!run) return;
-    grids.replaceChildren(...kindsOf(run.about).map((kind) => grid(inner, app, kind)));
+    grids.replaceChildren(...kindsOf(run.about).map((kind) => grid(inner, app, kind, now)));
   });
   owner.effect((inner) => {
     const run = app.run.value;
     if (!run) return;
-    large.replaceChildren(oneHead(inner, app, run.about));
+    large.replaceChildren(oneHead(inner, app, run.about, now));
   });
   return h("div", { class: "heads-view" }, grids, large);
 }
@@ -62,8 +66,9 @@ function make(owner, app) {
  * @param {Owner} owner
  * @param {App} app
  * @param {Kind} kind
+ * @param {import("../signal.js").Signal<string>} now
  */
-function grid(owner, app, { key, names }) {
+function grid(owner, app, { key, names }, now) {
   const rows = h("div", { class: "head-grid" });
   for (const name of names) {
     const tensor = app.tensor(name);
@@ -74,11 +79,11 @@ function grid(owner, app, { key, names }) {
       const canvas = /** @type {HTMLCanvasElement} */ (h("canvas", { "data-map": name, "data-head": head }));
       owner.effect(() => {
         const palette = /** @type {import("../heat.js").Palette} */ (app.dark.value ? PALETTES["dark"] : PALETTES["light"]);
-        if (tensor) drawHeat(canvas, matrix(tensor, head), { most: 1, palette });
+        if (tensor) drawHeat(canvas, shrunk(matrix(tensor, head), SMALL), { most: 1, palette });
       });
       const label = `${say(`explorer.attention.${key}`)}, ${say("explorer.layer", { number: (place.layer ?? 0) + 1 })}, ${say("explorer.head", { number: head + 1 })}`;
       const button = h("button", { type: "button", class: "head-cell", "data-at": at, "aria-label": label, title: label, onclick: () => app.go(at) }, canvas);
-      owner.effect(() => button.setAttribute("aria-pressed", String(chosen(app) === `${name} ${app.head.value}` && head === app.head.value)));
+      owner.effect(() => button.setAttribute("aria-pressed", String(now.value === `${name} ${head}`)));
       return button;
     });
     rows.append(h("div", { class: "head-row", role: "group", "aria-label": say("explorer.layer", { number: (place.layer ?? 0) + 1 }) }, h("span", { class: "head-layer", "aria-hidden": "true" }, String((place.layer ?? 0) + 1)), h("div", { class: "head-cells" }, cells)));
@@ -109,10 +114,11 @@ function chosen(app) {
  * @param {Owner} owner
  * @param {App} app
  * @param {import("../engine.js").About} about
+ * @param {import("../signal.js").Signal<string>} now
  */
-function oneHead(owner, app, about) {
-  const [name = ""] = chosen(app).split(" ");
-  const head = app.head.value;
+function oneHead(owner, app, about, now) {
+  const [name = "", which = "0"] = now.value.split(" ");
+  const head = Number(which);
   const tensor = app.tensor(name);
   const panel = h("section", { class: "card" });
   if (!tensor) return panel;
@@ -136,16 +142,18 @@ function oneHead(owner, app, about) {
       sentence.textContent = say("explorer.looked_at_by", { to: pieces(across)[column ?? 0] ?? "", from: best?.piece ?? "", share: number(best?.share ?? 0) });
     }
   });
+  const many = Math.max(found.rows, found.columns) > MOST_LINES; // lines between so many tokens would be fog
+  const drawnAs = many ? "matrix" : shape.value;
   const switches = h(
     "div",
     { class: "switches", role: "group", "aria-label": say("explorer.shape") },
-    ["arcs", "matrix"].map((one) => h("button", { type: "button", class: "pill", "data-shape": one, "aria-pressed": String(shape.value === one), onclick: () => choose(one) }, say(`explorer.${one}`))),
+    ["arcs", "matrix"].map((one) => h("button", { type: "button", class: "pill", "data-shape": one, disabled: one === "arcs" && many, "aria-pressed": String(drawnAs === one), onclick: () => choose(one) }, say(`explorer.${one}`))),
   );
   put(
     panel,
     h("header", {}, h("div", {}, h("p", { class: "eyebrow" }, `${say(`explorer.attention.${key}`)} · ${say("explorer.layer", { number: (place.layer ?? 0) + 1 })}`), h("h3", {}, say("explorer.head", { number: head + 1 }))), switches),
     sentence,
-    shape.value === "arcs"
+    drawnAs === "arcs"
       ? arcs(owner, {
           left: pieces(side),
           right: pieces(across),
