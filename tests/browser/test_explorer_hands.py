@@ -184,3 +184,26 @@ def test_both_languages_say_everything(browser: Any, server: Any) -> None:
                     assert [key for key in keys if key in text] == []
                     assert "explorer." not in text
                     assert "undefined" not in text
+
+
+def test_clicks_leave_nothing_behind(browser: Any, server: Any) -> None:
+    """Effects that are not ended, or elements that are kept, would make every click slower than the one before."""
+    with quiet_page(browser) as page:
+        opened(page, server.url, "ko-en", view="heads")
+        browser_side = page.context.new_cdp_session(page)
+        browser_side.send("Performance.enable")
+
+        def kept() -> tuple[int, int]:
+            browser_side.send("HeapProfiler.collectGarbage")
+            found = {one["name"]: one["value"] for one in browser_side.send("Performance.getMetrics")["metrics"]}
+            return found["JSEventListeners"], found["Nodes"]
+
+        counts = []
+        for _ in range(3):
+            for _ in range(8):
+                for selector in (".head-cell >> nth=5", "#tab-steps", "[data-step=on]", "#tab-heads", "#language"):
+                    page.locator(selector).dispatch_event("click")
+            settled(page)
+            counts.append(kept())
+        assert counts[2][0] <= counts[1][0]
+        assert counts[2][1] <= counts[1][1] * 1.02
