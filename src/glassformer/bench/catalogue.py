@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from glassformer.bench import (
     decoding,
+    explorer,
     families,
     gpt_step,
     initial_loss,
@@ -56,4 +57,5 @@ BENCHMARKS: dict[str, Benchmark] = {
     "families": Benchmark(families.run, families.table),
     "loading": Benchmark(loading.run, loading.table),
     "pretrained": Benchmark(pretrained.run, pretrained.table),
+    "explorer": Benchmark(explorer.run, explorer.table),
 }

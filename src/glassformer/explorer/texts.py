@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import threading
+from functools import cache
+from threading import Lock
 from typing import Any
 
 from starlette.exceptions import HTTPException
@@ -14,17 +15,21 @@ from glassformer.lessons.catalogue import LESSONS
 from glassformer.lessons.view import DEPTHS, LessonView
 from glassformer.textbook.prose import html, kept, marked
 
-# results are read beside syntax trees, which Python 3.11 cannot parse in two threads at once
-READING = threading.Lock()
+READING = Lock()  # results are read beside syntax trees, which Python 3.11 cannot parse in two threads at once
 
 
 def lesson_text(name: str, lang: str) -> dict[str, str]:
     """A lesson's title and question, and its easy and deep text as HTML with the recorded numbers."""
     if name not in LESSONS:
         raise HTTPException(404)
-    view = LessonView(name, lang)
     with READING:
-        texts = {depth: str(marked(kept(html(view.text(depth), level=4)), lang)) for depth in DEPTHS}
+        return _lesson_text(name, lang)
+
+
+@cache
+def _lesson_text(name: str, lang: str) -> dict[str, str]:
+    view = LessonView(name, lang)
+    texts = {depth: str(marked(kept(html(view.text(depth), level=4)), lang)) for depth in DEPTHS}
     return {"name": name, "title": view.title, "question": view.question, **texts}
 
 

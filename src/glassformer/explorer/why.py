@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,8 +22,8 @@ CLOSE = 1e-3  # relative: kernels add in another order
 def why(loaded: Loaded, request: Fields) -> dict[str, Any]:
     """The number that a request names, and its reasons."""
     name, index = fields.text(request, "name"), fields.wholes(request, "index") or []
-    one = run(loaded, {key: value for key, value in request.items() if key in ("input", "edits")})
-    return explained(Reasons(one), name, index)
+    asked = {key: value for key, value in request.items() if key in ("input", "edits")}
+    return explained(Reasons(run(loaded, asked | {"layers": _layers(loaded, name)})), name, index)
 
 
 def explained(reasons: Reasons, name: str, index: Sequence[int]) -> dict[str, Any]:
@@ -42,6 +43,14 @@ def explained(reasons: Reasons, name: str, index: Sequence[int]) -> dict[str, An
         "source": step.source.to_json() if step and step.source else None,
         "further": [{"name": term.name, "index": [*term.index]} for term in shown if term.name],
     }
+
+
+def _layers(loaded: Loaded, name: str) -> list[int]:
+    """The layers that a number can be made of: its own and the one before, or the last of each stack."""
+    inside, config = re.match(r"(?:en|de)coder\.blocks\.(\d{1,4})\.", name), loaded.config.model
+    depth = max(config.encoder_layers, config.decoder_layers)
+    layers = {int(inside[1]), int(inside[1]) - 1} if inside else {config.encoder_layers - 1, config.decoder_layers - 1}
+    return sorted(layer for layer in layers if 0 <= layer < depth)
 
 
 def _largest(terms: list[Term]) -> tuple[list[Term], list[Term]]:

@@ -3,6 +3,7 @@
 import { keepAddress, readAddress, writeAddress } from "./address.js";
 import { inputOf } from "./families/given.js";
 import { models as askModels, run as ask } from "./engine.js";
+import { makeMissing } from "./missing.js";
 import { saved } from "./saved/answers.js";
 import { clip, depthOf, readPlace, writePlace } from "./place.js";
 import { batch, signal } from "./signal.js";
@@ -26,7 +27,9 @@ const FIELDS = [
 const TURNS = ["model", "text", "example", "view", "zoom", "edits", "part"];
 export const STAYS = ["view", "lab", "tool", "guess", "aside", "lang"]; // whichever model is looked at
 const LIGHT_ENOUGH = 6e6; // bytes: a smaller trace is asked for as a whole
-const ALWAYS = ["*.weights", "*embedding*", "*.input", "encoder.output", "decoder.output", "head.*"];
+const MAPS_AT_ONCE = 3e7; // bytes: of more maps the first layer comes first
+const ALWAYS = ["*embedding*", "*.input", "*coder.output", "head.p*"];
+const [MAPS, FIRST_MAPS] = [["*.weights", "head.*"], ["*.blocks.0.*.weights"]];
 
 /**
  * @param {Record<string, string>} now
@@ -111,7 +114,7 @@ export function makeApp(owner) {
       const now = run.value;
       if (!now) return null;
       const found = now.tensors.get(name);
-      if (!found) fetchLayer(name);
+      if (!found) missed(name);
       return found ?? null;
     },
 
@@ -134,8 +137,7 @@ export function makeApp(owner) {
   /** @type {AbortController | null} */
   let running = null;
   let asked = ""; // the latest question, as text
-  /** @type {Set<string>} */
-  let fetched = new Set();
+  const missed = makeMissing(run, (line) => (app.error.value = line));
 
   const question = () => ({
     model: app.field("model").peek(),
@@ -159,10 +161,10 @@ export function makeApp(owner) {
     app.busy.value = true;
     const now = question();
     asked = JSON.stringify(now);
-    const whole = weightOf(model, now.input) < LIGHT_ENOUGH;
+    const weight = weightOf(model, now.input);
+    const wanted = weight.all < LIGHT_ENOUGH ? {} : { wanted: [...ALWAYS, ...(weight.maps < MAPS_AT_ONCE ? MAPS : FIRST_MAPS)] };
     try {
-      const found = await ask({ ...now, ...(whole ? {} : { wanted: ALWAYS }) }, { signal: mine.signal, lang: lang.peek() });
-      fetched = new Set();
+      const found = await ask({ ...now, ...wanted }, { signal: mine.signal, lang: lang.peek() });
       batch(() => {
         app.error.value = "";
         app.busy.value = false;
@@ -171,29 +173,16 @@ export function makeApp(owner) {
       });
     } catch (error) {
       if (mine.signal.aborted) return;
+      if (!run.peek() && app.edits.peek().length && !(error instanceof TypeError)) {
+        app.edits.value = []; // an address with edits that this model cannot have
+        submit();
+        return;
+      }
       asked = "";
       batch(() => {
         app.busy.value = false;
         app.error.value = error instanceof TypeError ? say("explorer.unreachable") : /** @type {Error} */ (error).message;
       });
-    }
-  }
-
-  /**
-   * Fetches all tensors of the layer in which one is missing; once for each run.
-   * @param {string} name
-   */
-  async function fetchLayer(name) {
-    const now = run.peek();
-    const layer = /\.blocks\.(\d+)\./.exec(name)?.[1];
-    if (!now || layer === undefined || fetched.has(layer)) return;
-    fetched.add(layer);
-    try {
-      const more = await ask({ ...now.question, layers: [Number(layer)] }, { lang: lang.peek() });
-      const still = run.peek();
-      if (still?.question === now.question) run.value = { ...still, tensors: new Map([...still.tensors, ...more.tensors]) };
-    } catch (error) {
-      app.error.value = /** @type {Error} */ (error).message;
     }
   }
 
@@ -229,14 +218,15 @@ export async function open(app) {
 }
 
 /**
- * About how many bytes the whole trace of an input has.
+ * About how many bytes the whole trace of an input has, and all maps of weights in it.
  * @param {Model} model
  * @param {any} input
  */
 function weightOf({ sizes }, input) {
   const { d_model: d = 64, d_ff = 256, n_heads: heads = 4, encoder_layers = 0, decoder_layers = 0, max_len = 64 } = sizes;
   const t = typeof input.text === "string" ? input.text.length + 2 : max_len || 64;
-  return (encoder_layers + 2 * decoder_layers) * (4 * heads * t * t + 4 * t * (8 * d + d_ff));
+  const layers = encoder_layers + 2 * decoder_layers;
+  return { all: layers * (4 * heads * t * t + 4 * t * (8 * d + d_ff)), maps: layers * 2 * heads * t * t };
 }
 
 /**

@@ -8,6 +8,7 @@ import { batch, signal } from "./signal.js";
  * @typedef {import("./app.js").App} App
  */
 
+const KINDS = ["zero", "scale", "replace", "forbid", "draw", "skip", "residual"];
 /** @type {[string, keyof Edit][]} */
 const PARTS = [
   ["h", "head"],
@@ -34,7 +35,8 @@ export function readEdits(text) {
       const [kind = "", name = "", ...rest] = one.split("~");
       const found = rest.map((part) => [PARTS.find(([letter]) => letter === part[0])?.[1] ?? "", Number(part.slice(1))]);
       return { kind, name, ...Object.fromEntries(found.filter(([key, value]) => key && Number.isFinite(value))) };
-    });
+    })
+    .filter(({ kind, name }) => KINDS.includes(kind) && name);
 }
 
 /**

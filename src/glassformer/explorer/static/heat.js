@@ -23,6 +23,15 @@ export function colour(share, palette) {
 }
 
 /**
+ * Black or white, whichever is easier to read on a colour.
+ * @param {number[]} rgb
+ */
+export function inkOn(rgb) {
+  const [r = 0, g = 0, b = 0] = rgb.map((part) => (part <= 10 ? part / 3295 : ((part / 255 + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.18 ? "#000" : "#fff";
+}
+
+/**
  * The largest size of a number in it: what is drawn in full colour.
  * @param {ArrayLike<number>} data
  */
@@ -30,6 +39,28 @@ export function reach(data) {
   let most = 0;
   for (let i = 0; i < data.length; i += 1) most = Math.max(most, Math.abs(/** @type {number} */ (data[i])));
   return most || 1;
+}
+
+/**
+ * A matrix of at most so many rows and columns: of the numbers that share a cell the largest in size is kept.
+ * @param {Matrix} matrix
+ * @param {number} most
+ * @returns {Matrix}
+ */
+export function shrunk(matrix, most) {
+  if (matrix.rows <= most && matrix.columns <= most) return matrix;
+  const [rows, columns] = [Math.min(most, matrix.rows), Math.min(most, matrix.columns)];
+  const data = new Float32Array(rows * columns);
+  const column = Uint32Array.from({ length: matrix.columns }, (_, at) => Math.floor((at * columns) / matrix.columns));
+  for (let row = 0, i = 0; row < matrix.rows; row += 1) {
+    const begin = Math.floor((row * rows) / matrix.rows) * columns;
+    for (let at = 0; at < matrix.columns; at += 1, i += 1) {
+      const into = begin + /** @type {number} */ (column[at]);
+      const value = /** @type {number} */ (matrix.data[i]);
+      if (Math.abs(value) > Math.abs(/** @type {number} */ (data[into]))) data[into] = value;
+    }
+  }
+  return { rows, columns, data };
 }
 
 /**

@@ -18,18 +18,36 @@ const SHOWN = 8;
  * @returns {HTMLElement}
  */
 export function strip(owner, app, { symbol, note = "", values, most, at, onPick = null, data, row, head }) {
-  const canvas = /** @type {HTMLCanvasElement} */ (h("canvas", { class: "strip-canvas" }));
+  const reached = onPick ? { tabindex: "0", role: "slider", "aria-label": note ? `${symbol}, ${note}` : symbol, "aria-valuemin": 0, "aria-valuemax": values.length - 1, "aria-valuenow": 0 } : {};
+  const canvas = /** @type {HTMLCanvasElement} */ (h("canvas", { class: "strip-canvas", ...reached }));
   const readout = h("output", { class: "strip-readout" });
   owner.effect(() => {
     const palette = /** @type {import("./heat.js").Palette} */ (app.dark.value ? PALETTES["dark"] : PALETTES["light"]);
     drawHeat(canvas, { rows: 1, columns: values.length, data: values }, { most, palette });
   });
-  owner.listen(canvas, "pointermove", (event) => {
-    const [, column] = cellAt(event, canvas);
+  let chosen = 0;
+  const read = (/** @type {number} */ column) => {
+    chosen = column;
     readout.textContent = `[${column}] ${number(values[column] ?? NaN)}`;
-  });
+    if (!onPick) return;
+    canvas.setAttribute("aria-valuenow", String(column));
+    canvas.setAttribute("aria-valuetext", readout.textContent);
+  };
+  owner.listen(canvas, "pointermove", (event) => read(cellAt(event, canvas)[1]));
   owner.listen(canvas, "pointerleave", () => (readout.textContent = ""));
-  if (onPick) owner.listen(canvas, "click", (event) => onPick(cellAt(event, canvas)[1]));
+  if (onPick) {
+    owner.listen(canvas, "click", (event) => onPick(cellAt(event, canvas)[1]));
+    owner.listen(canvas, "focus", () => read(chosen));
+    owner.listen(canvas, "keydown", (/** @type {KeyboardEvent} */ event) => {
+      const last = values.length - 1;
+      const wanted = /** @type {Record<string, number>} */ ({ ArrowRight: chosen + 1, ArrowUp: chosen + 1, ArrowLeft: chosen - 1, ArrowDown: chosen - 1, Home: 0, End: last })[event.key];
+      if (wanted !== undefined) read(Math.max(0, Math.min(last, wanted)));
+      else if (event.key === "Enter" || event.key === " ") onPick(chosen);
+      else return;
+      event.preventDefault();
+      event.stopPropagation();
+    });
+  }
   const first = Array.from({ length: Math.min(SHOWN, values.length) }, (_, i) => i);
   return h(
     "div",

@@ -1,7 +1,7 @@
 // Zoom 3: one layer, box by box, and beside each box the numbers that left it: a row for each token.
 
 import { h, s } from "../dom.js";
-import { drawHeat, PALETTES } from "../heat.js";
+import { drawHeat, PALETTES, shrunk } from "../heat.js";
 import { matrix } from "../safetensors.js";
 import { isMasked } from "./model.js";
 import { Drawing, boxName, drawGroups } from "./draw.js";
@@ -66,7 +66,7 @@ function leaving(owner, app, box, frame) {
     const canvas = /** @type {HTMLCanvasElement} */ (h("canvas", { "data-map": (weights ?? step).name, "data-head": weights ? head : null }));
     owner.effect(() => {
       const palette = /** @type {import("../heat.js").Palette} */ (app.dark.value ? PALETTES["dark"] : PALETTES["light"]);
-      drawHeat(canvas, matrix(tensor, head), { palette, ...(weights ? { most: 1 } : {}) });
+      drawHeat(canvas, shrunk(matrix(tensor, head), 256), { palette, ...(weights ? { most: 1 } : {}) });
     });
     strip.append(canvas);
   }

@@ -1,7 +1,7 @@
 // Zoom 2: one stack, all of its layers, each with what its heads look at.
 
 import { h, s } from "../dom.js";
-import { drawHeat, PALETTES } from "../heat.js";
+import { drawHeat, PALETTES, shrunk } from "../heat.js";
 import { matrix } from "../safetensors.js";
 import { Drawing, boxName } from "./draw.js";
 
@@ -74,7 +74,7 @@ function maps(owner, app, layer, frame) {
       const canvas = /** @type {HTMLCanvasElement} */ (h("canvas", { "data-map": name, "data-head": head }));
       owner.effect(() => {
         const palette = /** @type {import("../heat.js").Palette} */ (app.dark.value ? PALETTES["dark"] : PALETTES["light"]);
-        drawHeat(canvas, matrix(tensor, head), { most: 1, palette });
+        drawHeat(canvas, shrunk(matrix(tensor, head), 256), { most: 1, palette });
       });
       row.append(canvas);
     }

@@ -3,7 +3,7 @@
 
 import { h } from "../dom.js";
 import { inForce, toggle } from "../edits.js";
-import { colour, PALETTES } from "../heat.js";
+import { colour, inkOn, PALETTES } from "../heat.js";
 import { number, say } from "../words.js";
 import { attentionsOf } from "./importance.js";
 
@@ -88,8 +88,9 @@ function heads(owner, app, about, name, importance) {
       const share = moved === null ? 0 : moved / mostOf(app, importance);
       cell.setAttribute("aria-pressed", String(off));
       cell.dataset["moved"] = moved === null ? "" : String(moved);
-      cell.style.setProperty("background", `rgb(${colour(share, palette).join(" ")})`);
-      cell.style.setProperty("color", `rgb(${(share > 0.5 ? palette.zero : app.dark.value ? [233, 236, 244] : [26, 32, 51]).join(" ")})`);
+      const behind = colour(share, palette);
+      cell.style.setProperty("background", `rgb(${behind.join(" ")})`);
+      cell.style.setProperty("color", inkOn(behind));
       cell.textContent = off ? "✕" : moved === null ? String(head + 1) : brief(moved);
       const told = `${say("explorer.head", { number: head + 1 })}: ${off ? say("explorer.interfere.off") : moved === null ? "" : say("explorer.interfere.moves", { moved: number(moved, 4) })}`;
       cell.setAttribute("aria-label", told);

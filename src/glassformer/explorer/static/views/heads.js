@@ -8,7 +8,7 @@ import { nameOf, patched, wording } from "../families/names.js";
 import { tensorMap } from "../figure/box.js";
 import { headGuess } from "../guess/head.js";
 import { guessSwitch } from "../guess/panel.js";
-import { drawHeat, PALETTES } from "../heat.js";
+import { drawHeat, PALETTES, shrunk } from "../heat.js";
 import { placeOf, writePlace } from "../place.js";
 import { sideOf, tokensOf } from "../plan.js";
 import { matrix } from "../safetensors.js";
@@ -21,15 +21,20 @@ import { number, say } from "../words.js";
  * @typedef {{key: string, names: string[]}} Kind  the attentions of one sort: a name for each layer
  */
 
+const SMALL = 128; // pixels of a small map on each side, at most
+const MOST_LINES = 96; // tokens: lines between more would be fog
+
 const chosenShape = signal(localStorage.getItem("shape") ?? "");
 
 /**
  * How a head is drawn: where it looks at patches, over them, unless somebody chose otherwise.
  * @param {boolean} overPatches
+ * @param {boolean} many
  */
-function shapeOf(overPatches) {
+function shapeOf(overPatches, many) {
   const known = overPatches ? ["picture", "arcs", "matrix"] : ["arcs", "matrix"];
-  return { known, shape: known.find((one) => one === chosenShape.value) ?? /** @type {string} */ (known[0]) };
+  const fitting = known.filter((one) => one !== "arcs" || !many);
+  return { known, shape: fitting.find((one) => one === chosenShape.value) ?? /** @type {string} */ (fitting[0]) };
 }
 
 /**
@@ -62,17 +67,18 @@ const attentionName = (about, key) => wording("attention", key, about, key === "
  * @returns {HTMLElement}
  */
 function make(owner, app) {
+  const now = owner.computed(() => chosen(app)); // once for all cells
   const grids = h("div", { class: "head-grids" });
   const large = h("div", { class: "one-head" });
   owner.effect((inner) => {
     const run = app.run.value;
     if (!run) return;
-    grids.replaceChildren(...kindsOf(run.about).map((kind) => grid(inner, app, run.about, kind)));
+    grids.replaceChildren(...kindsOf(run.about).map((kind) => grid(inner, app, run.about, kind, now)));
   });
   owner.effect((inner) => {
     const run = app.run.value;
     if (!run) return;
-    large.replaceChildren(oneHead(inner, app, run.about));
+    large.replaceChildren(oneHead(inner, app, run.about, now));
   });
   return h("div", { class: "heads-view" }, grids, large);
 }
@@ -82,8 +88,9 @@ function make(owner, app) {
  * @param {App} app
  * @param {import("../engine.js").About} about
  * @param {Kind} kind
+ * @param {import("../signal.js").Signal<string>} now
  */
-function grid(owner, app, about, { key, names }) {
+function grid(owner, app, about, { key, names }, now) {
   const rows = h("div", { class: "head-grid" });
   for (const name of names) {
     const tensor = app.tensor(name);
@@ -94,11 +101,11 @@ function grid(owner, app, about, { key, names }) {
       const canvas = /** @type {HTMLCanvasElement} */ (h("canvas", { "data-map": name, "data-head": head }));
       owner.effect(() => {
         const palette = /** @type {import("../heat.js").Palette} */ (app.dark.value ? PALETTES["dark"] : PALETTES["light"]);
-        if (tensor) drawHeat(canvas, matrix(tensor, head), { most: 1, palette });
+        if (tensor) drawHeat(canvas, shrunk(matrix(tensor, head), SMALL), { most: 1, palette });
       });
       const label = `${attentionName(about, key)}, ${say("explorer.layer", { number: (place.layer ?? 0) + 1 })}, ${say("explorer.head", { number: head + 1 })}`;
       const button = h("button", { type: "button", class: "head-cell", "data-at": at, "aria-label": label, title: label, onclick: () => app.go(at) }, canvas);
-      owner.effect(() => button.setAttribute("aria-pressed", String(chosen(app) === `${name} ${app.head.value}` && head === app.head.value)));
+      owner.effect(() => button.setAttribute("aria-pressed", String(now.value === `${name} ${head}`)));
       return button;
     });
     rows.append(h("div", { class: "head-row", role: "group", "aria-label": say("explorer.layer", { number: (place.layer ?? 0) + 1 }) }, h("span", { class: "head-layer", "aria-hidden": "true" }, String((place.layer ?? 0) + 1)), h("div", { class: "head-cells" }, cells)));
@@ -129,10 +136,11 @@ export function chosen(app) {
  * @param {Owner} owner
  * @param {App} app
  * @param {import("../engine.js").About} about
+ * @param {import("../signal.js").Signal<string>} now
  */
-function oneHead(owner, app, about) {
-  const [name = ""] = chosen(app).split(" ");
-  const head = app.head.value;
+function oneHead(owner, app, about, now) {
+  const [name = "", which = "0"] = now.value.split(" ");
+  const head = Number(which);
   const tensor = app.tensor(name);
   const panel = h("section", { class: "card" });
   if (!tensor) return panel;
@@ -141,7 +149,8 @@ function oneHead(owner, app, about) {
   const found = matrix(tensor, head);
   const [side, across] = [sideOf(about, name), sideOf(about, name, "columns")];
   const pieces = (/** @type {"source" | "target"} */ which) => tokensOf(about, which).map((_, i) => nameOf(about, which, i));
-  const { known, shape } = shapeOf(Boolean(patched(about)) && across === "source");
+  const many = Math.max(found.rows, found.columns) > MOST_LINES;
+  const { known, shape } = shapeOf(Boolean(patched(about)) && across === "source", many);
   const at = { ...place, tap: "weights", head };
   const hot = signal(/** @type {{row: number | null, column: number | null}} */ ({ row: null, column: null }));
   const weight = (/** @type {number} */ row, /** @type {number} */ column) => Number(found.data[row * found.columns + column] ?? 0);
@@ -161,7 +170,7 @@ function oneHead(owner, app, about) {
   const switches = h(
     "div",
     { class: "switches", role: "group", "aria-label": say("explorer.shape") },
-    known.map((one) => h("button", { type: "button", class: "pill", "data-shape": one, "aria-pressed": String(shape === one), onclick: () => choose(one) }, one === "picture" ? say(`explorer.families.over_${patched(about)}`) : say(`explorer.${one}`))),
+    known.map((one) => h("button", { type: "button", class: "pill", "data-shape": one, disabled: one === "arcs" && many, "aria-pressed": String(shape === one), onclick: () => choose(one) }, one === "picture" ? say(`explorer.families.over_${patched(about)}`) : say(`explorer.${one}`))),
     guessSwitch(owner, app),
   );
   put(
