@@ -44,3 +44,9 @@ def test_without_a_change_it_is_the_model_itself() -> None:
 def test_what_does_not_fit_together_is_said_in_one_line(more: dict[str, Any], says: str) -> None:
     answer = asked(**more)
     assert answer.status_code == 422 and says in answer.json()["error"]
+
+
+def test_a_model_without_a_vocabulary_has_no_size_of_one() -> None:
+    run = tiny_run("image_classification")
+    sizes = client(run).post("/api/count", json={"model": run.name}).json()["sizes"]
+    assert "vocab_size" not in sizes and sizes["d_model"] == gf.load(run).config.model.d_model

@@ -18,6 +18,7 @@ from glassformer.explorer import checkpoints, count, decode, fields, gradients, 
 from glassformer.explorer.fields import Fields
 from glassformer.explorer.guard import asked_language
 from glassformer.explorer.shelf import Busy, Offered, Shelf
+from glassformer.explorer.texts import PARSING
 from glassformer.loading import Loaded
 from glassformer.runs.weights import AUTO
 from glassformer.words import say
@@ -43,7 +44,8 @@ class Laboratory:
         body = read(request, count.REQUEST_KEYS)
         with self.use(body) as (offered, loaded):
             config = loaded.config.model
-        return JSONResponse(count.counted(offered.name, config, body))
+        with PARSING:  # formulas
+            return JSONResponse(count.counted(offered.name, config, body))
 
     def decode(self, request: Request) -> Response:
         """NDJSON; what is wrong with a request shows at its first record, before the answer begins."""
