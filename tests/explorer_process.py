@@ -20,9 +20,10 @@ Address = tuple[str, int]
 
 
 class Explorer:
-    """One process; `address` waits until it answers."""
+    """One process; `address` waits until it answers. `left`: what was said and not read when it was killed."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], folder: Path | None) -> None:
+        self.left = ("", "")
         self.process = subprocess.Popen(
             command,
             stdout=subprocess.PIPE,
@@ -60,7 +61,7 @@ def explorer(
         yield made
     finally:
         made.process.kill()
-        made.process.communicate()
+        made.left = made.process.communicate()
 
 
 def ask(address: Address, path: str, body: Any = None, **headers: str) -> tuple[int, Any]:

@@ -77,3 +77,9 @@ def test_sizes_that_do_not_fit_together_are_refused_in_the_words_of_the_library(
 def test_a_request_that_nobody_can_read_is_refused(more: dict[str, Any], says: str) -> None:
     answer = asked(**more)
     assert answer.status_code == 422 and says in answer.json()["error"]
+
+
+def test_a_model_without_a_vocabulary_has_no_size_of_one() -> None:
+    run = tiny_run("image_classification")
+    sizes = client(run).post("/api/count", json={"model": run.name}).json()["sizes"]
+    assert "vocab_size" not in sizes and sizes["d_model"] == gf.load(run).config.model.d_model

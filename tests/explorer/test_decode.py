@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -9,8 +10,12 @@ import torch
 import glassformer as gf
 from explorer_client import INPUTS, client, tiny_run
 from glassformer.decoding import Beams, Sampling, beam_search, beam_trees, sample
+from glassformer.errors import InputError
+from glassformer.explorer import decode as decode_module
 from glassformer.explorer.decode import SearchRequest
+from glassformer.explorer.shelf import Busy
 from glassformer.loading import Loaded
+from glassformer.words import say
 
 WRITERS = ["translation", "language_model"]
 
@@ -117,3 +122,21 @@ def test_a_pruned_branch_lives_on_with_the_score_it_had(task: str) -> None:
 def test_what_cannot_be_asked(task: str, more: dict[str, Any], says: str) -> None:
     answer = asked(task, **more)
     assert answer.status_code == 422 and says in answer.json()["error"]
+
+
+@pytest.mark.parametrize(("error", "kind"), [(Busy(), "busy"), (InputError("empty_text"), "input")])
+def test_what_goes_wrong_on_the_way_is_the_last_line(
+    error: Exception, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def going(*_: Any) -> Iterator[dict[str, Any]]:
+        yield {"kind": "sample"}
+        raise error
+
+    monkeypatch.setattr(decode_module, "decode", going)
+    run = tiny_run("translation")
+    body = {"model": run.name, "input": INPUTS["translation"], "kind": "sample"}
+    answer = client(run).post("/api/decode?lang=en", json=body)
+    first, last = map(json.loads, answer.text.splitlines())
+    assert (answer.status_code, first) == (200, {"kind": "sample"})
+    line = say("explorer_faults.busy", "en") if kind == "busy" else say("errors.empty_text", "en")
+    assert last == {"error": line, "kind": kind}

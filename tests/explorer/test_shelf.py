@@ -148,3 +148,24 @@ def test_a_run_that_has_written_nothing_yet_is_one_line_until_it_has(tmp_path: P
     assert answer.status_code == 404 and str(answer.json()["error"]).count("\n") == 0
     shutil.move(tmp_path / "later", run / "checkpoints")
     assert asked.post("/api/trace", json=body).status_code == 200
+
+
+def test_an_answer_that_has_begun_is_not_sent_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shelf_module, "WAITING", 0)
+    offered = Shelf([tiny_run("classification")], packaged=False).find(tiny_run("classification").name)
+    with pytest.raises(Busy), offered.use():
+        pass
+    with offered.use(begun=True) as loaded:
+        assert loaded.task == "classification"
+
+
+def test_the_list_of_models_waits_for_no_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shelf_module, "PATIENCE", 0.01)
+    run = tiny_run("classification")
+    asked = client(run)
+    offered = asked.app.state.shelf.find(run.name)  # type: ignore[attr-defined]
+    with offered.use():
+        answer = asked.get("/api/models?lang=en")  # it must be opened first, and somebody may be opening it
+        assert answer.status_code == 200
+        offered.opened.clear()
+        assert (asked.get("/api/models").status_code, asked.get("/api/models").json()["kind"]) == (503, "busy")

@@ -86,3 +86,25 @@ def test_an_attention_that_the_model_lacks_is_named() -> None:
     asked = {"model": run.name, "input": INPUTS["classification"], "attention": "encoder.blocks.7.self_attention"}
     answered = client(run).post("/api/sweep", json=asked, headers={"accept-language": "en"})
     assert answered.status_code == 422 and "encoder.blocks.7.self_attention" in answered.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("edit", "says"),
+    [
+        ({"kind": "residual", "name": "encoder.blocks.0.self_attention.output"}, "is not the sum after a sub-layer"),
+        ({"kind": "residual", "name": "encoder.final_norm.output"}, "is not the sum after a sub-layer"),
+        ({"kind": "skip", "name": "decoder.input"}, "only a layer can be skipped"),
+        ({"kind": "skip", "name": "encoder.blocks.0.output", "head": []}, "head=[] is of the wrong type"),
+    ],
+)
+def test_an_edit_that_does_not_fit_is_one_line(edit: dict[str, Any], says: str) -> None:
+    run = tiny_run("translation")
+    body = {"model": run.name, "input": INPUTS["translation"], "edits": [edit]}
+    answer = client(run).post("/api/sweep?lang=en", json=body)
+    assert answer.status_code == 422 and says in answer.json()["error"]
+
+
+def test_a_request_without_an_input_is_one_line() -> None:
+    run = tiny_run("image_classification")
+    answer = client(run).post("/api/sweep?lang=en", json={"model": run.name})
+    assert answer.status_code == 422 and "no input" in answer.json()["error"]

@@ -5,7 +5,7 @@ import warnings
 import pytest
 
 from glassformer.lessons.catalogue import LESSONS, lesson
-from glassformer.textbook.prose import JOINER, html, kept, line, marked, mathml
+from glassformer.textbook.prose import JOINER, _reader, html, kept, line, marked, mathml
 
 
 def test_foreign_markup_is_shown_not_obeyed() -> None:
@@ -108,3 +108,10 @@ def test_blocks_of_code_pictures_and_attributes_stay_as_they_are() -> None:
         '<p title="50%입니다">a</p>',
     ):
         assert kept(page) == page
+
+
+def test_the_reader_of_markdown_is_ready_before_threads_share_it() -> None:
+    """A parser puts its rules in order when it is first used, and whoever asks meanwhile finds none."""
+    _reader.cache_clear()
+    made = _reader()
+    assert all(each.__cache__ for each in (made.core.ruler, made.block.ruler, made.inline.ruler, made.inline.ruler2))

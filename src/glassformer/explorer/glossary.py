@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import Any
 
-from glassformer.explorer.texts import READING
+from glassformer.explorer.texts import PARSING
 from glassformer.textbook.book import Page
 from glassformer.textbook.prose import kept, line, marked
 from glassformer.words import sentences
@@ -21,7 +21,7 @@ _BRACKETS = re.compile(r"^(.+?) ?\(([^)]+)\)(?: (.+))?$")
 def glossary(lang: str) -> dict[str, Any]:
     """All terms in the order of the textbook; `forms` are empty for what is never marked in a text."""
     own = sentences(lang)
-    with READING:
+    with PARSING:
         terms = Page("glossary", lang).terms
     return {
         "language": lang,

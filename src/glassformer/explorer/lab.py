@@ -19,6 +19,7 @@ from glassformer.explorer.fields import Fields
 from glassformer.explorer.glossary import glossary
 from glassformer.explorer.guard import asked_language
 from glassformer.explorer.shelf import Busy, Offered, Shelf
+from glassformer.explorer.texts import PARSING
 from glassformer.loading import Loaded
 from glassformer.runs.weights import AUTO
 from glassformer.words import say
@@ -48,7 +49,8 @@ class Laboratory:
         body = read(request, count.REQUEST_KEYS)
         with self.use(body) as (offered, loaded):
             config = loaded.config.model
-        return JSONResponse(count.counted(offered.name, config, body, asked_language(request.scope)))
+        with PARSING:  # formulas
+            return JSONResponse(count.counted(offered.name, config, body, asked_language(request.scope)))
 
     def decode(self, request: Request) -> Response:
         """NDJSON; what is wrong with a request shows at its first record, before the answer begins."""

@@ -34,7 +34,7 @@ from glassformer.trace.trace import Trace
 REQUEST_KEYS = ("model", "checkpoint", "input", "edits", "wanted", "layers", "rows")
 MAPS = ("scores", "weights")
 MOST_BYTES = 400_000_000  # of the maps of one pass
-KEPT = 32  # lists of steps of one model
+KEPT = 8  # lists of steps of one model; those of a translator take 1.5 MB
 _steps: WeakKeyDictionary[nn.Module, OrderedDict[tuple[Any, ...], list[Made]]] = WeakKeyDictionary()
 _noting = threading.Lock()  # what Python does with a warning is one setting for all threads
 

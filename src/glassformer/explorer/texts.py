@@ -15,14 +15,14 @@ from glassformer.lessons.catalogue import LESSONS
 from glassformer.lessons.view import DEPTHS, LessonView
 from glassformer.textbook.prose import html, kept, marked
 
-READING = Lock()  # results are read beside syntax trees, which Python 3.11 cannot parse in two threads at once
+PARSING = Lock()  # Python 3.11 adds up the depths of two threads that parse code at once, and gives up
 
 
 def lesson_text(name: str, lang: str) -> dict[str, str]:
     """A lesson's title and question, and its easy and deep text as HTML with the recorded numbers."""
     if name not in LESSONS:
         raise HTTPException(404)
-    with READING:
+    with PARSING:  # whether a recorded result is that of the code as it is
         return _lesson_text(name, lang)
 
 
