@@ -25,7 +25,7 @@ from glassformer.explorer import fields, lab
 from glassformer.explorer.fields import Fields
 from glassformer.explorer.guard import HEADERS, LARGEST_BODY, SLOWEST_BODY, Guard, asked_language, fault
 from glassformer.explorer.inputs import MOST_POSITIONS
-from glassformer.explorer.kept import spoken
+from glassformer.explorer.kept import page_words
 from glassformer.explorer.passes import MOST_BYTES, REQUEST_KEYS, run
 from glassformer.explorer.payload import payload
 from glassformer.explorer.pictures import LARGEST_SIDE
@@ -86,7 +86,7 @@ class Explorer:
         lang = request.path_params["lang"]
         if lang not in LANGUAGES:
             raise HTTPException(404)
-        return JSONResponse(spoken(lang))
+        return JSONResponse(page_words(lang))
 
     # --- models ---
 

@@ -23,7 +23,7 @@ from glassformer.errors import InputError
 from glassformer.explorer import fields
 from glassformer.explorer.bundle import bundle
 from glassformer.explorer.fields import Fields
-from glassformer.explorer.kept import Kept, answered, around, passes, reasons, usual
+from glassformer.explorer.kept import SavedAnswer, answered, around, passes, reasons, usual
 from glassformer.explorer.passes import run
 from glassformer.explorer.shelf import Offered
 from glassformer.loading import Loaded
@@ -105,7 +105,7 @@ def address(model: str, given: Fields, lang: str) -> str:
     return "#" + urllib.parse.urlencode(state | {"lang": lang})
 
 
-def _refuse_too_large(kept: list[Kept]) -> list[str]:
+def _refuse_too_large(kept: list[SavedAnswer]) -> list[str]:
     """The answers as they stand in the file."""
     blocks = [b64encode(compress(each.content, 6, mtime=0)).decode() for each in kept]
     size = sum(map(len, blocks))

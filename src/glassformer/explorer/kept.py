@@ -45,7 +45,7 @@ Answerer = Callable[[Loaded, Fields], Any]
 
 
 @dataclass(frozen=True)
-class Kept:
+class SavedAnswer:
     """One answer: the path and the body of its question without model and input, and its content."""
 
     path: str
@@ -54,8 +54,8 @@ class Kept:
     type: str = JSON
 
 
-def as_json(path: str, body: Fields, found: Any) -> Kept:
-    return Kept(path, body, json.dumps(found, ensure_ascii=False).encode())
+def as_json(path: str, body: Fields, found: Any) -> SavedAnswer:
+    return SavedAnswer(path, body, json.dumps(found, ensure_ascii=False).encode())
 
 
 def searched(loaded: Loaded, body: Fields) -> list[Any]:
@@ -71,27 +71,27 @@ ANSWERS: dict[str, Answerer] = {
 }
 
 
-def passes(loaded: Loaded, request: Fields, name: str) -> Iterator[tuple[Kept, ShownPass]]:
+def passes(loaded: Loaded, request: Fields, name: str) -> Iterator[tuple[SavedAnswer, ShownPass]]:
     """The pass as it is on the screen; if it is interfered with, also the one before."""
     asked = {key: request[key] for key in ("input", "layers") if key in request}
     edits = fields.tables(request, "edits")
     for one in [edits, []] if edits else [[]]:
         shown = run(loaded, {**asked, "edits": one})
-        yield Kept("/api/trace", {"edits": one}, payload(shown, name), BYTES), shown
+        yield SavedAnswer("/api/trace", {"edits": one}, payload(shown, name), BYTES), shown
 
 
-def around(offered: Offered, loaded: Loaded) -> Iterator[Kept]:
+def around(offered: Offered, loaded: Loaded) -> Iterator[SavedAnswer]:
     """What does not depend on the input."""
     yield as_json("/api/models", {}, {"models": [model_entry(offered, loaded)]})
     for lang in LANGUAGES:
-        yield as_json(f"/api/words/{lang}", {}, spoken(lang))
+        yield as_json(f"/api/words/{lang}", {}, page_words(lang))
         for name in LESSONS:
             yield as_json(f"/api/lesson/{name}", {"lang": lang}, lesson_text(name, lang))
     for name in norms_of(loaded.model):
         yield as_json("/api/norm", {"name": name}, norm_weights(loaded.model, name))
 
 
-def spoken(lang: str) -> dict[str, str]:
+def page_words(lang: str) -> dict[str, str]:
     return {key: text for key, text in sentences(lang).items() if key.startswith(SPOKEN)}
 
 
@@ -107,7 +107,9 @@ def usual(loaded: Loaded, edits: list[Fields]) -> Iterator[tuple[str, Fields]]:
     yield "/api/decode", {"kind": "beam", "width": 3, "alpha": 0.6}
 
 
-def answered(loaded: Loaded, questions: Iterable[tuple[str, Fields]], given: Mapping[str, Any]) -> Iterator[Kept]:
+def answered(
+    loaded: Loaded, questions: Iterable[tuple[str, Fields]], given: Mapping[str, Any]
+) -> Iterator[SavedAnswer]:
     """The answers to questions about one input; a question that does not fit the model has none."""
     met = set()
     for path, body in questions:
@@ -119,12 +121,12 @@ def answered(loaded: Loaded, questions: Iterable[tuple[str, Fields]], given: Map
             found = ANSWERS[path](loaded, {**body, "input": given})
             if path == "/api/decode":
                 lines = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in found)
-                yield Kept(path, body, lines.encode(), LINES)
+                yield SavedAnswer(path, body, lines.encode(), LINES)
             else:
                 yield as_json(path, body, found)
 
 
-def reasons(one: ShownPass, clicked: list[Fields], follow: tuple[int, int]) -> Kept:
+def reasons(one: ShownPass, clicked: list[Fields], follow: tuple[int, int]) -> SavedAnswer:
     """Why some numbers are what they are: those that were clicked and what they lead to, the first ones of the followed
     tokens, and every score and weight, as long as there is room.
     """

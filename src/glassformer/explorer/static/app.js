@@ -1,6 +1,6 @@
 // What the page knows: the signals that every view reads, and the few ways to change them.
 
-import { keepAddress, readAddress, writeAddress } from "./address.js";
+import { keepAddress, readAddress } from "./address.js";
 import { models as askModels, run as ask } from "./engine.js";
 import { saved } from "./saved/answers.js";
 import { clip, depthOf, readPlace, writePlace } from "./place.js";
@@ -24,7 +24,7 @@ const ALWAYS = ["*.weights", "*embedding*", "*.input", "encoder.output", "decode
 
 /** @param {Owner} owner */
 export function makeApp(owner) {
-  const from = saved ? beginning(saved.address) : readAddress();
+  const from = readAddress();
   const fields = Object.fromEntries(FIELDS.map((key) => [key, signal(from[key] ?? "")]));
   const field = (/** @type {string} */ key) => /** @type {import("./signal.js").Signal<string>} */ (fields[key]);
 
@@ -41,7 +41,7 @@ export function makeApp(owner) {
     model: owner.computed(() => models.value.find((one) => one.name === field("model").value) ?? null),
     checkpoint: field("checkpoint"),
     edits: signal(/** @type {Edit[]} */ ([])),
-    drawn: signal(/** @type {any} */ (saved && !("text" in saved.question.input) ? saved.question.input : null)), // an input that is too long for the address: pixels, values
+    drawn: signal(/** @type {any} */ (null)), // an input that is too long for the address: pixels, values
     busy: signal(false),
     error: signal(""),
     hot: signal(""), // the place under the pointer or the focus
@@ -134,7 +134,7 @@ export function makeApp(owner) {
     const question = {
       model: model.name,
       ...(app.checkpoint.peek() ? { checkpoint: app.checkpoint.peek() } : {}),
-      input: app.input(),
+      input: saved && !run.peek() ? saved.question.input : app.input(),
       edits: app.edits.peek(),
     };
     const whole = weightOf(model, question.input) < LIGHT_ENOUGH;
@@ -176,18 +176,6 @@ export function makeApp(owner) {
 
   keepAddress(owner, fields, TURNS);
   return app;
-}
-
-/**
- * Where a page begins that was saved as a file: at its address, but always with what was saved.
- * @param {string} address
- */
-function beginning(address) {
-  const [first, now] = [readAddress(address), readAddress()];
-  const own = ["model", "checkpoint", "text", "target", "example", "edits"].map((key) => [key, first[key] ?? ""]);
-  const from = { ...(location.hash ? now : first), ...Object.fromEntries(own) };
-  history.replaceState(null, "", writeAddress(from));
-  return from;
 }
 
 /**
