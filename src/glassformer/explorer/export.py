@@ -15,6 +15,7 @@ from contextlib import suppress
 from gzip import compress
 from hashlib import sha256
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from markupsafe import Markup
@@ -26,7 +27,7 @@ from glassformer.explorer.fields import Fields
 from glassformer.explorer.kept import SavedAnswer, answered, around, passes, reasons, usual
 from glassformer.explorer.passes import run
 from glassformer.explorer.shelf import Offered
-from glassformer.loading import Loaded
+from glassformer.loading import Loaded, trained_folders
 from glassformer.show.template import render
 from glassformer.words import language
 
@@ -63,7 +64,7 @@ def exported(offered: Offered, loaded: Loaded, request: Fields, lang: str | None
         "target": shown.get("target"),
         "layers": fields.wholes(request, "layers"),
         "address": fields.optional_text(request, "address") or address(offered.name, given, lang),
-        "command": f"glassformer explore {offered.name}",
+        "command": command(offered),
         "answers": [
             {"path": each.path, "body": each.body, "block": f"saved-{at}", "type": each.type}
             for at, each in enumerate(kept)
@@ -97,6 +98,13 @@ def policy(script: str, style: str) -> str:
     hashes = {kind: b64encode(sha256(text.encode()).digest()).decode() for kind, text in allowed.items()}
     ours = "; ".join(f"{kind}-src 'sha256-{value}'" for kind, value in hashes.items())
     return f"default-src 'none'; {ours}; img-src data: blob:; base-uri 'none'; form-action 'none'"
+
+
+def command(offered: Offered) -> str:
+    """What opens the model again; the name of a folder that lies elsewhere is enough, its path concerns nobody."""
+    folder = offered.folder
+    near = folder not in trained_folders().values() and not folder.is_absolute() and ".." not in folder.parts
+    return f"glassformer explore {quote(folder.as_posix() if near else offered.name)}"
 
 
 def address(model: str, given: Fields, lang: str) -> str:

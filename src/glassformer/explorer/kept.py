@@ -30,6 +30,7 @@ from glassformer.explorer.sweep import attentions, sweep
 from glassformer.explorer.terms import inner
 from glassformer.explorer.texts import lesson_text, norm_weights, norms_of
 from glassformer.explorer.why import explained
+from glassformer.files import without_nan
 from glassformer.hub.empty_model import parameter_count
 from glassformer.lessons.catalogue import LESSONS
 from glassformer.loading import Loaded
@@ -55,7 +56,7 @@ class SavedAnswer:
 
 
 def as_json(path: str, body: Fields, found: Any) -> SavedAnswer:
-    return SavedAnswer(path, body, json.dumps(found, ensure_ascii=False).encode())
+    return SavedAnswer(path, body, json.dumps(without_nan(found), ensure_ascii=False).encode())
 
 
 def searched(loaded: Loaded, body: Fields) -> list[Any]:
