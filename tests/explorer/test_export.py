@@ -16,6 +16,7 @@ from glassformer.explorer import export
 from glassformer.explorer.shelf import Shelf
 from saved_page import SavedPage
 
+pytestmark = pytest.mark.slow
 HOSTILE = "우리는 </script><script>alert(1)</script> <!-- 웃는다"
 
 

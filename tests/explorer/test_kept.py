@@ -14,6 +14,8 @@ from glassformer.explorer.passes import run as run_pass
 from glassformer.explorer.shelf import Shelf
 from glassformer.loading import load
 
+pytestmark = pytest.mark.slow
+
 
 def shown(kind: str, order: str = "pre", **more: str) -> Any:
     return run_pass(load(tiny_run(kind, order)), {"input": INPUTS[kind] | more})

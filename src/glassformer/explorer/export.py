@@ -44,6 +44,7 @@ def exported(offered: Offered, loaded: Loaded, request: Fields, lang: str | None
     lang = lang or language()
     given, edits = fields.table("input", request.get("input", {})), fields.tables(request, "edits")
     asked = [_question(each) for each in fields.tables(request, "asked", MOST_ASKED)]
+    begins, follow = fields.optional_text(request, "address"), _follow(request)
     seen, *before = passes(loaded, request, offered.name)
     kept = [seen[0], *(each for each, _ in before)]
     _refuse_too_large(kept)
@@ -52,7 +53,7 @@ def exported(offered: Offered, loaded: Loaded, request: Fields, lang: str | None
     clicked = [body for path, body in asked if path == "/api/why"]
     with suppress(InputError):  # all layers at once may be too much for the reasons, which are then left out
         whole = seen[1] if request.get("layers") is None else run(loaded, {"input": given, "edits": edits})
-        kept.append(reasons(whole, clicked, _follow(request)))
+        kept.append(reasons(whole, clicked, follow))
     shown = seen[1].given.shown
     blocks = _refuse_too_large(kept)
     index = {
@@ -63,7 +64,7 @@ def exported(offered: Offered, loaded: Loaded, request: Fields, lang: str | None
         },
         "target": shown.get("target"),
         "layers": fields.wholes(request, "layers"),
-        "address": fields.optional_text(request, "address") or address(offered.name, given, lang),
+        "address": begins or address(offered.name, given, lang),
         "command": command(offered),
         "answers": [
             {"path": each.path, "body": each.body, "block": f"saved-{at}", "type": each.type}
