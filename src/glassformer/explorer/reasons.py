@@ -218,10 +218,17 @@ class Reasons:
         return Reason(terms, result, f"{short(scale)} · ({short(x)} − {short(mean)}) / {short(deviation)}{added}")
 
     def _input(self, stack: str, index: Sequence[int]) -> Reason:
-        """The vector of a token and its position, or what a norm made of them."""
-        if getattr(self.modules[stack], "embedding_norm", None) is not None:
-            return self._added([f"{stack}.embedding_norm.output"], index)
-        return self._added(self._entering(stack), index)
+        """The vector of a token and its position."""
+        known = self.one.trace.tensors
+        embeddings = [name for name in known if name.partition("#")[0] == "embedding.output"]
+        if stack == "decoder" and not embeddings[1:] and "target_embedding.output" in known:
+            embeddings.append("target_embedding.output")
+        e = embeddings[-1 if stack == "decoder" else 0]
+        terms = [Term(e, float(self._x(e)[tuple(index)]), (), e, tuple(index))]
+        encoding = f"{stack}.positions.encoding"
+        if encoding in known:
+            terms.append(Term("P", float(self._x(encoding).reshape(-1, self._x(e).shape[-1])[index[0], index[1]])))
+        return summed(terms)
 
     def _embedded(self, module: TokenEmbedding, name: str, index: Sequence[int]) -> Reason:
         ids = self.one.given.inputs[-1 if "#2" in name or name.startswith("target") else 0]
@@ -233,11 +240,9 @@ class Reasons:
     # --- what a box reads ---
 
     def _entering(self, stack: str) -> list[str]:
-        """The vectors of the tokens of a stack, and its table of positions if it adds one."""
-        known = self.one.trace.tensors
-        embeddings = [name for name in known if name.partition("#")[0] == "embedding.output"]
-        if stack == "decoder" and not embeddings[1:] and "target_embedding.output" in known:
-            embeddings.append("target_embedding.output")
+        """What enters a stack before its own norm: the vectors of the tokens, and its table of positions."""
+        known, kinds = self.one.trace.tensors, ("embedding.output", "target_embedding.output")
+        embeddings = [name for name in known if name.partition("#")[0] in kinds]
         encoding = f"{stack}.positions.encoding"
         return [embeddings[-1 if stack == "decoder" else 0], *([encoding] if encoding in known else [])]
 
