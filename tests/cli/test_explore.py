@@ -23,6 +23,7 @@ def run(kind: str = "translation") -> str:
     return str(tiny_run(kind))
 
 
+@pytest.mark.slow
 def test_a_page_is_written(tmp_path: Path, capsys: Captured) -> None:
     path = tmp_path / "page.html"
     code, out, _ = explore(capsys, run(), "--export", path, "--text", TEXT, "--lang", "ko")
@@ -35,6 +36,7 @@ def test_a_page_is_written(tmp_path: Path, capsys: Captured) -> None:
     assert '<html lang="ko">' in page.text and page.index["address"].endswith("&lang=ko")
 
 
+@pytest.mark.slow
 def test_by_default_the_first_example(tmp_path: Path, capsys: Captured) -> None:
     for kind, given in {"image_classification": {"example": 0}, "forecasting": {"example": 0}}.items():
         path = tmp_path / f"{kind}.html"
@@ -42,12 +44,14 @@ def test_by_default_the_first_example(tmp_path: Path, capsys: Captured) -> None:
         assert SavedPage(path.read_text(encoding="utf-8")).index["question"]["input"] == given
 
 
+@pytest.mark.slow
 def test_some_layers_alone(tmp_path: Path, capsys: Captured) -> None:
     path = tmp_path / "page.html"
     assert explore(capsys, run(), "--export", path, "--only-layers", "0")[0] == 0
     assert SavedPage(path.read_text(encoding="utf-8")).index["layers"] == [0]
 
 
+@pytest.mark.slow
 def test_nothing_is_overwritten(tmp_path: Path, capsys: Captured) -> None:
     path = tmp_path / "page.html"
     path.write_text("mine", encoding="utf-8")
@@ -86,12 +90,14 @@ def test_what_is_wrong_is_one_line(
     assert not [*tmp_path.iterdir()]
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_one_line(tmp_path: Path, capsys: Captured) -> None:
     with no_file_larger_than(10_000):
         code, _, err = explore(capsys, run(), "--export", tmp_path / "page.html")
     assert code == 1 and "cannot be written" in err and not [*tmp_path.iterdir()]
 
 
+@pytest.mark.slow
 def test_the_same_in_python(tmp_path: Path) -> None:
     model: Any = gf.load(run())
     path = gf.explore(model, export=tmp_path / "page.html", text=TEXT)

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
+import shutil
 from base64 import b64encode
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from explorer_client import INPUTS, client, foreign, tiny_run
+from explorer_client import INPUTS, client, copied, foreign, tiny_run
 from glassformer.explorer import export
+from glassformer.explorer.shelf import Shelf
 from saved_page import SavedPage
 
+pytestmark = pytest.mark.slow
 HOSTILE = "우리는 </script><script>alert(1)</script> <!-- 웃는다"
 
 
@@ -130,3 +134,17 @@ def test_an_imported_model(name: str) -> None:
     assert answer.status_code == 200, answer.text
     trace = asked.post("/api/trace", json=question)
     assert SavedPage(answer.text).content("/api/trace", {"edits": []}) == trace.content
+
+
+def test_the_command_names_the_folder_as_it_was_named_and_no_path_from_the_root(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = copied(tiny_run("classification"), tmp_path)
+    monkeypatch.chdir(tmp_path)
+    near, far = Shelf([run.name], packaged=False), Shelf([run], packaged=False)
+    assert export.command(near.find(run.name)) == f"glassformer explore {run.name}"
+    assert export.command(far.find(run.name)) == f"glassformer explore {run.name}"
+    inside = Path(shutil.copytree(run, tmp_path / "my runs" / "demo"))
+    shelf = Shelf([inside.relative_to(tmp_path)], packaged=False)
+    assert export.command(shelf.find("demo")) == "glassformer explore 'my runs/demo'"
+    assert export.command(Shelf().find("ko-en")) == "glassformer explore ko-en"

@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
-from explorer_client import INPUTS, client, tiny_run
+from explorer_client import INPUTS, client, foreign, tiny_run
 from glassformer.explorer import kept
 from glassformer.explorer.kept import FIRST, around, cells, reasons, usual
 from glassformer.explorer.passes import run as run_pass
 from glassformer.explorer.shelf import Shelf
 from glassformer.loading import load
+
+pytestmark = pytest.mark.slow
 
 
 def shown(kind: str, order: str = "pre", **more: str) -> Any:
@@ -68,3 +70,13 @@ def test_heads_of_a_large_model_are_not_measured(monkeypatch: pytest.MonkeyPatch
     assert [path for path, _ in usual(loaded, [])].count("/api/sweep") == 3
     monkeypatch.setattr(kept, "AT_ONCE", 1)
     assert "/api/sweep" not in [path for path, _ in usual(loaded, [])]
+
+
+@pytest.mark.parametrize("name", ["bert", "bart", "marian"])
+def test_the_norm_at_the_entrance_of_an_imported_model(name: str) -> None:
+    one = run_pass(load(foreign(name)), {"input": {"text": "a b c"}})
+    found = json.loads(reasons(one, [], (1, 0)).content)
+    entrances = [key for key in found if ".embedding_norm." in key]
+    assert bool(entrances) == (name != "marian")
+    for key in entrances:
+        assert found[key]["exact"] and found[key]["result"] == pytest.approx(found[key]["value"], abs=1e-4), key

@@ -15,6 +15,7 @@ from contextlib import suppress
 from gzip import compress
 from hashlib import sha256
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from markupsafe import Markup
@@ -23,10 +24,10 @@ from glassformer.errors import InputError
 from glassformer.explorer import fields
 from glassformer.explorer.bundle import bundle
 from glassformer.explorer.fields import Fields
-from glassformer.explorer.kept import Kept, answered, around, passes, reasons, usual
+from glassformer.explorer.kept import SavedAnswer, answered, around, passes, reasons, usual
 from glassformer.explorer.passes import run
 from glassformer.explorer.shelf import Offered
-from glassformer.loading import Loaded
+from glassformer.loading import Loaded, trained_folders
 from glassformer.show.template import render
 from glassformer.words import language
 
@@ -43,6 +44,7 @@ def exported(offered: Offered, loaded: Loaded, request: Fields, lang: str | None
     lang = lang or language()
     given, edits = fields.table("input", request.get("input", {})), fields.tables(request, "edits")
     asked = [_question(each) for each in fields.tables(request, "asked", MOST_ASKED)]
+    begins, follow = fields.optional_text(request, "address"), _follow(request)
     seen, *before = passes(loaded, request, offered.name)
     kept = [seen[0], *(each for each, _ in before)]
     _refuse_too_large(kept)
@@ -51,7 +53,7 @@ def exported(offered: Offered, loaded: Loaded, request: Fields, lang: str | None
     clicked = [body for path, body in asked if path == "/api/why"]
     with suppress(InputError):  # all layers at once may be too much for the reasons, which are then left out
         whole = seen[1] if request.get("layers") is None else run(loaded, {"input": given, "edits": edits})
-        kept.append(reasons(whole, clicked, _follow(request)))
+        kept.append(reasons(whole, clicked, follow))
     shown = seen[1].given.shown
     blocks = _refuse_too_large(kept)
     index = {
@@ -62,8 +64,8 @@ def exported(offered: Offered, loaded: Loaded, request: Fields, lang: str | None
         },
         "target": shown.get("target"),
         "layers": fields.wholes(request, "layers"),
-        "address": fields.optional_text(request, "address") or address(offered.name, given, lang),
-        "command": f"glassformer explore {offered.name}",
+        "address": begins or address(offered.name, given, lang),
+        "command": command(offered),
         "answers": [
             {"path": each.path, "body": each.body, "block": f"saved-{at}", "type": each.type}
             for at, each in enumerate(kept)
@@ -99,13 +101,20 @@ def policy(script: str, style: str) -> str:
     return f"default-src 'none'; {ours}; img-src data: blob:; base-uri 'none'; form-action 'none'"
 
 
+def command(offered: Offered) -> str:
+    """What opens the model again; the name of a folder that lies elsewhere is enough, its path concerns nobody."""
+    folder = offered.folder
+    near = folder not in trained_folders().values() and not folder.is_absolute() and ".." not in folder.parts
+    return f"glassformer explore {quote(folder.as_posix() if near else offered.name)}"
+
+
 def address(model: str, given: Fields, lang: str) -> str:
     """What the page begins with: the fields of its own address."""
     state = {"model": model, **{key: str(given[key]) for key in ("text", "target", "example") if key in given}}
     return "#" + urllib.parse.urlencode(state | {"lang": lang})
 
 
-def _refuse_too_large(kept: list[Kept]) -> list[str]:
+def _refuse_too_large(kept: list[SavedAnswer]) -> list[str]:
     """The answers as they stand in the file."""
     blocks = [b64encode(compress(each.content, 6, mtime=0)).decode() for each in kept]
     size = sum(map(len, blocks))

@@ -30,6 +30,7 @@ from glassformer.explorer.sweep import attentions, sweep
 from glassformer.explorer.terms import inner
 from glassformer.explorer.texts import lesson_text, norm_weights, norms_of
 from glassformer.explorer.why import explained
+from glassformer.files import without_nan
 from glassformer.hub.empty_model import parameter_count
 from glassformer.lessons.catalogue import LESSONS
 from glassformer.loading import Loaded
@@ -45,7 +46,7 @@ Answerer = Callable[[Loaded, Fields], Any]
 
 
 @dataclass(frozen=True)
-class Kept:
+class SavedAnswer:
     """One answer: the path and the body of its question without model and input, and its content."""
 
     path: str
@@ -54,8 +55,8 @@ class Kept:
     type: str = JSON
 
 
-def as_json(path: str, body: Fields, found: Any) -> Kept:
-    return Kept(path, body, json.dumps(found, ensure_ascii=False).encode())
+def as_json(path: str, body: Fields, found: Any) -> SavedAnswer:
+    return SavedAnswer(path, body, json.dumps(without_nan(found), ensure_ascii=False).encode())
 
 
 def searched(loaded: Loaded, body: Fields) -> list[Any]:
@@ -71,16 +72,16 @@ ANSWERS: dict[str, Answerer] = {
 }
 
 
-def passes(loaded: Loaded, request: Fields, name: str) -> Iterator[tuple[Kept, ShownPass]]:
+def passes(loaded: Loaded, request: Fields, name: str) -> Iterator[tuple[SavedAnswer, ShownPass]]:
     """The pass as it is on the screen; if it is interfered with, also the one before."""
     asked = {key: request[key] for key in ("input", "layers") if key in request}
     edits = fields.tables(request, "edits")
     for one in [edits, []] if edits else [[]]:
         shown = run(loaded, {**asked, "edits": one})
-        yield Kept("/api/trace", {"edits": one}, payload(shown, name), BYTES), shown
+        yield SavedAnswer("/api/trace", {"edits": one}, payload(shown, name), BYTES), shown
 
 
-def around(offered: Offered, loaded: Loaded) -> Iterator[Kept]:
+def around(offered: Offered, loaded: Loaded) -> Iterator[SavedAnswer]:
     """What does not depend on the input."""
     yield as_json("/api/models", {}, {"models": [model_entry(offered, loaded)]})
     for lang in LANGUAGES:
@@ -107,7 +108,9 @@ def usual(loaded: Loaded, edits: list[Fields]) -> Iterator[tuple[str, Fields]]:
     yield "/api/decode", {"kind": "beam", "width": 3, "alpha": 0.6}
 
 
-def answered(loaded: Loaded, questions: Iterable[tuple[str, Fields]], given: Mapping[str, Any]) -> Iterator[Kept]:
+def answered(
+    loaded: Loaded, questions: Iterable[tuple[str, Fields]], given: Mapping[str, Any]
+) -> Iterator[SavedAnswer]:
     """The answers to questions about one input; a question that does not fit the model has none."""
     met = set()
     for path, body in questions:
@@ -119,12 +122,12 @@ def answered(loaded: Loaded, questions: Iterable[tuple[str, Fields]], given: Map
             found = ANSWERS[path](loaded, {**body, "input": given})
             if path == "/api/decode":
                 lines = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in found)
-                yield Kept(path, body, lines.encode(), LINES)
+                yield SavedAnswer(path, body, lines.encode(), LINES)
             else:
                 yield as_json(path, body, found)
 
 
-def reasons(one: ShownPass, clicked: list[Fields], follow: tuple[int, int]) -> Kept:
+def reasons(one: ShownPass, clicked: list[Fields], follow: tuple[int, int]) -> SavedAnswer:
     """Why some numbers are what they are: those that were clicked and what they lead to, the first ones of the followed
     tokens, and every score and weight, as long as there is room.
     """

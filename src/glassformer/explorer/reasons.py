@@ -248,11 +248,9 @@ class Reasons:
     # --- what a box reads ---
 
     def _entering(self, stack: str) -> list[str]:
-        """The vectors of the tokens of a stack, and its table of positions if it adds one."""
-        known = self.one.trace.tensors
-        embeddings = [name for name in known if name.partition("#")[0] == "embedding.output"]
-        if stack == "decoder" and not embeddings[1:] and "target_embedding.output" in known:
-            embeddings.append("target_embedding.output")
+        """What enters a stack before its own norm: the vectors of the tokens, and its table of positions."""
+        known, kinds = self.one.trace.tensors, ("embedding.output", "target_embedding.output")
+        embeddings = [name for name in known if name.partition("#")[0] in kinds]
         encoding = f"{stack}.positions.encoding"
         return [embeddings[-1 if stack == "decoder" else 0], *([encoding] if encoding in known else [])]
 

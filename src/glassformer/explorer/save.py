@@ -10,7 +10,7 @@ from glassformer.errors import InputError, UsageError
 from glassformer.explorer.export import exported
 from glassformer.explorer.shelf import Offered, Shelf
 from glassformer.explorer.sizes import examples
-from glassformer.files import write_text
+from glassformer.files import disk, write_text
 from glassformer.loading import Loaded
 from glassformer.runs.output import claim
 
@@ -28,6 +28,8 @@ def save_page(
     if len(models) > 1:
         raise UsageError("explorer_export_one", count=len(models))
     claim(path, force=force, inputs=models)
+    with disk(path):
+        path.parent.stat()  # said before the work
     offered = next(iter(Shelf(models)))
     with offered.use() as loaded:
         request = {"input": given(offered, loaded, text)} | ({} if layers is None else {"layers": layers})

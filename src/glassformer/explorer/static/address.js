@@ -1,16 +1,14 @@
 // The state of the page in its address: #model=ko-en&text=…&view=steps&at=encoder.0&zoom=3&cell=1,3&lang=ko.
 // Whatever is on the screen can be sent to somebody else as a link, and the browser's Back goes back.
 
+import { withSaved } from "./saved/answers.js";
 import { batch } from "./signal.js";
 
 /** @typedef {Record<string, import("./signal.js").Signal<string>>} Fields */
 
-/**
- * @param {string} [hash]
- * @returns {Record<string, string>}
- */
-export function readAddress(hash = location.hash) {
-  return Object.fromEntries(new URLSearchParams(hash.slice(1)));
+/** @returns {Record<string, string>} */
+export function readAddress() {
+  return withSaved(Object.fromEntries(new URLSearchParams(location.hash.slice(1))));
 }
 
 /**

@@ -1,6 +1,6 @@
 // What the page knows: the signals that every view reads, and the few ways to change them.
 
-import { keepAddress, readAddress, writeAddress } from "./address.js";
+import { keepAddress, readAddress } from "./address.js";
 import { inputOf } from "./families/given.js";
 import { models as askModels, run as ask } from "./engine.js";
 import { makeMissing } from "./missing.js";
@@ -42,7 +42,7 @@ function isTurn(now, last) {
 
 /** @param {Owner} owner */
 export function makeApp(owner) {
-  const from = saved ? beginning(saved.address) : readAddress();
+  const from = readAddress();
   const fields = Object.fromEntries(FIELDS.map((key) => [key, signal(from[key] ?? "")]));
   const field = (/** @type {string} */ key) => /** @type {import("./signal.js").Signal<string>} */ (fields[key]);
 
@@ -121,7 +121,7 @@ export function makeApp(owner) {
     /** The input as the server takes it. */
     input() {
       const model = app.model.peek();
-      if (saved) return saved.question.input;
+      if (saved && !run.peek()) return saved.question.input;
       return model ? inputOf(app, model) : {};
     },
 
@@ -188,18 +188,6 @@ export function makeApp(owner) {
 
   const quietly = keepAddress(owner, fields, isTurn);
   return app;
-}
-
-/**
- * Where a page begins that was saved as a file: at its address, but always with what was saved.
- * @param {string} address
- */
-function beginning(address) {
-  const [first, now] = [readAddress(address), readAddress()];
-  const own = ["model", "checkpoint", "text", "target", "example", "edits"].map((key) => [key, first[key] ?? ""]);
-  const from = { ...(location.hash ? now : first), ...Object.fromEntries(own) };
-  history.replaceState(null, "", writeAddress(from));
-  return from;
 }
 
 /**

@@ -12,6 +12,20 @@ const element = document.getElementById("saved");
 /** What this file holds; null in a page that a server sent. @type {Saved | null} */
 export const saved = element ? JSON.parse(element.textContent ?? "") : null;
 
+const OWN = ["model", "checkpoint", "text", "target", "second", "example", "drawn", "masked", "prompt", "edits"]; // what was run
+
+/**
+ * The state of a saved page: whatever its address says, what was run is what was saved. Without an address it begins as saved.
+ * @param {Record<string, string>} state
+ */
+export function withSaved(state) {
+  if (!saved) return state;
+  const first = Object.fromEntries(new URLSearchParams(saved.address.slice(1)));
+  const own = Object.fromEntries(OWN.filter((key) => first[key]).map((key) => [key, first[key] ?? ""]));
+  const others = Object.entries(state).filter(([key]) => !OWN.includes(key));
+  return others.length ? { ...Object.fromEntries(others), ...own } : first;
+}
+
 /**
  * The answer to a question, if it was saved.
  * @param {string} path
