@@ -48,6 +48,7 @@ def test_every_map_has_the_colours_of_its_weights(page: Any, server: Any, name: 
     assert page.text_content(".one-head h3") == "Head 2"
     assert page.get_attribute(".head-cell[aria-pressed=true] canvas", "data-map") == wanted
     weights = known.matrix(wanted, 1)
+    page.click("[data-shape=arcs]")
     lines = {(row, column): width for row, column, width in page.evaluate(LINES)}
     assert lines == {
         (row, column): printed(0.75 + 6 * float(share), 2)

@@ -23,7 +23,9 @@ STAGE = """stage => {
         strips: [...stage.querySelectorAll('.strip')].map(one => ({...one.dataset, numbers: texts(one, '.number')})),
         row: pairs(stage, '.row-numbers [data-column]', '.term-label', '.term-value'),
         choices: pairs(stage, '.choices li', '.term-label', '.term-value'), pieces: texts(stage, '.piece-card'),
-        numbers: texts(stage, '.equation > .numbers > .number, .box-numbers > .number'),
+        patches: stage.querySelectorAll('.board-cell, .board-outside .token, .bracket').length,
+        objects: [...stage.querySelectorAll('.object')].map(one => [Number(one.dataset.p), ...one.dataset.box.split(' ').map(Number)]),
+        numbers: texts(stage, '.forecast-values b'),
         count: document.querySelector('.player-count').textContent, canvases: (DRAWN)(stage),
     };
 }""".replace("DRAWN", DRAWN)
@@ -124,11 +126,12 @@ def check_choice(stage: dict[str, Any], truth: Truth, row: int) -> None:
         )
         assert shown == [printed(float(x)) for x in single.sort(descending=True).values]
     elif kind == "regression":
-        assert stage["numbers"] == [printed(x, 2) for x in truth.given.restore(truth.output)[:12]]
+        assert stage["numbers"] == [printed(x, 2) for x in truth.given.restore(truth.output)]
     else:
         shares = truth.output[:, :-4].softmax(-1)  # the classes, then nothing; a box follows
-        assert shown == [printed(float(x)) for x in shares.max(-1).values]
-        assert stage["numbers"] == [printed(float(x)) for x in truth.output[row, -4:]]
+        wanted = torch.cat([shares.max(-1).values[:, None], truth.output[:, -4:]], -1)
+        asked = wanted[-1:] if truth.loaded.task == "prompted_objects" else wanted  # a prompt is answered at its end
+        assert stage["objects"] == [pytest.approx(one, rel=1e-4) for one in asked.tolist()]
 
 
 def check_norm(stage: dict[str, Any], truth: Truth, row: int) -> None:
@@ -164,8 +167,14 @@ def test_every_step_shows_what_was_computed(page: Any, server: Any, name: str) -
                 check_choice(found, known, row)
             case "pieces":
                 pieces = known.given.target if "target" in found["scene"] else known.given.source
-                names = [f"{one.piece}{f'#{i}' if one.id is None else one.id}" for i, one in enumerate(pieces)]
-                assert found["pieces"] == names
+                queries = known.loaded.task == "object_queries"
+                names = [
+                    f"{f'query {i + 1}#{i}' if queries else one.piece}{'' if one.id is None else one.id}"
+                    for i, one in enumerate(pieces)
+                ]
+                patches = known.given.tensors and "target" not in found["scene"]
+                assert found["pieces"] == ([] if patches else names)
+                assert found["patches"] == (len(pieces) if patches else 0)
             case "text":
                 continue
             case _:
