@@ -250,8 +250,8 @@ def test_no_request_ever_holds_two_models(monkeypatch: pytest.MonkeyPatch) -> No
     real = Offered.use
 
     @contextmanager
-    def watched(self: Offered, *checkpoint: str) -> Iterator[Loaded]:
-        with real(self, *checkpoint) as loaded:
+    def watched(self: Offered, checkpoint: str, *, begun: bool = False) -> Iterator[Loaded]:
+        with real(self, checkpoint, begun=begun) as loaded:
             held.add(self.name)
             most.append(len(held))
             yield loaded

@@ -18,6 +18,7 @@ from glassformer.errors import GlassformerError
 from glassformer.explorer import fields
 from glassformer.explorer.decode import decode
 from glassformer.explorer.fields import Fields
+from glassformer.explorer.glossary import glossary
 from glassformer.explorer.gradients import gradients
 from glassformer.explorer.lens import lens
 from glassformer.explorer.passes import MAPS, ShownPass, run
@@ -86,6 +87,7 @@ def around(offered: Offered, loaded: Loaded) -> Iterator[SavedAnswer]:
     yield as_json("/api/models", {}, {"models": [model_entry(offered, loaded)]})
     for lang in LANGUAGES:
         yield as_json(f"/api/words/{lang}", {}, page_words(lang))
+        yield as_json("/api/glossary", {"lang": lang}, glossary(lang))
         for name in LESSONS:
             yield as_json(f"/api/lesson/{name}", {"lang": lang}, lesson_text(name, lang))
     for name in norms_of(loaded.model):

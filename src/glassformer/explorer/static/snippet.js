@@ -44,7 +44,7 @@ export function lookedAt(app) {
  */
 export function snippetButton(owner, app) {
   const field = app.field("aside");
-  const button = h("button", { type: "button", class: "pill", id: "python", "aria-haspopup": "dialog", onclick: () => (field.value = "python") });
+  const button = h("button", { type: "button", class: "pill", id: "python", "data-needs": "model", "aria-haspopup": "dialog", onclick: () => (field.value = "python") });
   const title = h("h2", { id: "python-title" });
   const intro = h("p", { class: "quiet" });
   const code = h("code", {});

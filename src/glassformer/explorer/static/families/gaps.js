@@ -18,7 +18,7 @@ const SHOWN = 5;
  * @returns {(Node | null)[]}
  */
 export function gapsPanel(owner, app) {
-  const pieces = h("div", { class: "gap-pieces", role: "group" });
+  const pieces = h("div", { class: "gap-pieces", "data-needs": "model", role: "group" });
   const hint = h("p", { class: "quiet" });
   const gaps = h("div", { class: "gaps" });
   owner.effect(() => {

@@ -85,7 +85,7 @@ function beside(owner, app, model, { raster, trouble, prompted, objects }) {
   const examples = model.examples.map((example, at) =>
     h("button", { type: "button", class: "thumbnail", onclick: () => pickExample(app, at) }, still({ ...raster, data: bytesOf(example, raster), most: 255 })),
   );
-  const thumbs = h("div", { class: "thumbnails", role: "group" }, examples);
+  const thumbs = h("div", { class: "thumbnails", "data-needs": "model", role: "group" }, examples);
   owner.effect(() => {
     const chosen = app.field("drawn").value ? -1 : Number(app.field("example").value) || 0;
     thumbs.setAttribute("aria-label", say("explorer.examples"));
@@ -131,7 +131,7 @@ function tools(owner, pad, { tool, prompted, upload }) {
     ["invert", () => pad.change((byte) => 255 - byte)],
     ["file", () => file.click()],
   ]).map(([id, act]) => h("button", { type: "button", class: "pill", id, onclick: act }));
-  const row = h("div", { class: "tools", role: "group" }, pills, acts, file);
+  const row = h("div", { class: "tools", "data-needs": "model", role: "group" }, pills, acts, file);
   owner.effect(() => {
     row.setAttribute("aria-label", say("explorer.families.tools"));
     pills.forEach((pill, i) => {

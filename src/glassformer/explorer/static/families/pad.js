@@ -28,7 +28,7 @@ export function makePad(owner, { raster, tool, label, onDraw, onPoint, onHover }
   let [x, y] = [Math.floor(side / 2), Math.floor(side / 2)];
   const canvas = /** @type {HTMLCanvasElement} */ (h("canvas", { class: "raster pad-canvas", id: "pad-canvas" }));
   const cursor = h("span", { class: "pad-cursor", hidden: true });
-  const pad = h("div", { class: "pad", id: "pad", tabindex: "0", role: "application", style: { "--patches": side / patch } }, canvas, h("span", { class: "pad-grid", "aria-hidden": "true" }), cursor);
+  const pad = h("div", { class: "pad", id: "pad", "data-needs": "model", tabindex: "0", role: "application", style: { "--patches": side / patch } }, canvas, h("span", { class: "pad-grid", "aria-hidden": "true" }), cursor);
   const show = () => drawPixels(canvas, { side, channels, data: bytes, most: 255 });
   show();
   owner.effect(() => {

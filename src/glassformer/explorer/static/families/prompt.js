@@ -14,7 +14,7 @@ import { say } from "../words.js";
  * @param {App} app
  */
 export function promptTools(owner, app) {
-  const words = h("div", { class: "prompt-words", role: "group" });
+  const words = h("div", { class: "prompt-words", "data-needs": "model", role: "group" });
   const known = owner.computed(() => String((app.run.value?.about.input["words"] ?? []).join(" ")));
   owner.effect((inner) => {
     const label = say("explorer.families.by_word");

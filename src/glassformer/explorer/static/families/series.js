@@ -31,7 +31,7 @@ export function readNumbers(text) {
 export function seriesPanel(owner, app, model) {
   const trouble = signal(/** @type {[string, Record<string, any>] | null} */ (null));
   const examples = model.examples.map((example, at) => h("button", { type: "button", class: "example", onclick: () => pickExample(app, at) }, example.series || say("explorer.example", { number: at + 1 })));
-  const chips = h("div", { class: "examples", role: "group" }, examples);
+  const chips = h("div", { class: "examples", "data-needs": "model", role: "group" }, examples);
   owner.effect(() => {
     const chosen = app.field("drawn").value ? -1 : Number(app.field("example").value) || 0;
     chips.setAttribute("aria-label", say("explorer.examples"));
@@ -50,7 +50,7 @@ function ownValues(owner, app, model, trouble) {
   const context = contextOf(model);
   const box = /** @type {HTMLTextAreaElement} */ (h("textarea", { id: "own-values", rows: 4, spellcheck: "false" }));
   const go = h("button", { type: "submit", class: "go", id: "run-values" });
-  const form = h("form", { class: "own-values" }, box, go);
+  const form = h("form", { class: "own-values", "data-needs": "model" }, box, go);
   const summary = h("summary", {});
   const rule = h("p", { class: "quiet" });
   const opened = /** @type {HTMLDetailsElement} */ (h("details", { class: "own" }, summary, rule, form));

@@ -44,7 +44,7 @@ export function makeNotice(owner) {
     event.stopImmediatePropagation();
     told.value += 1;
   };
-  for (const kind of ["click", "keydown", "submit", "input", "change"]) owner.listen(window, kind, stop, { capture: true });
+  for (const kind of ["click", "pointerdown", "keydown", "submit", "input", "change"]) owner.listen(window, kind, stop, { capture: true });
   return line;
 }
 
