@@ -24,7 +24,8 @@ STAGE = """stage => {
         row: pairs(stage, '.row-numbers [data-column]', '.term-label', '.term-value'),
         choices: pairs(stage, '.choices li', '.term-label', '.term-value'), pieces: texts(stage, '.piece-card'),
         patches: stage.querySelectorAll('.board-cell, .board-outside .token, .bracket').length,
-        objects: [...stage.querySelectorAll('.object')].map(one => [Number(one.dataset.p), ...one.dataset.box.split(' ').map(Number)]),
+        objects: [...stage.querySelectorAll('.object')].map(
+            one => [Number(one.dataset.p), ...one.dataset.box.split(' ').map(Number)]),
         numbers: texts(stage, '.forecast-values b'),
         count: document.querySelector('.player-count').textContent, canvases: (DRAWN)(stage),
     };
