@@ -31,7 +31,7 @@ def test_the_table_sets_each_number_beside_its_aim(lang: str) -> None:
 def test_a_model_of_the_benchmark_reads_as_many_tokens_as_it_says(tmp_path: Path) -> None:
     setting = explorer.settings()[0]
     loaded = gf.load(explorer.saved(setting, tmp_path))
-    given = read(loaded, {"text": " ".join(explorer.words(setting.words - 1, 7))})
+    given = read(loaded, {"text": " ".join(explorer.words(setting.words, 7))})
     assert len(given.source) == setting.words
     assert len({piece.id for piece in given.source}) == setting.words
     assert loaded.config.model.n_heads == loaded.config.model.decoder_layers == 12

@@ -187,21 +187,21 @@ def _rest(page: Any) -> None:
 
 
 def _small(page: Any, url: str, model: str) -> dict[str, Any]:
-    count = settings()[0].words - 1  # the beginning of a text is a token too
+    count = settings()[0].words
     _open(page, url, model, count)
     _entered(page, count, 3)
     drawn = _entered(page, count, ROUNDS)
     clicks = page.evaluate(CLICK, [ROUND, CLICKS])
     first, last = statistics.median(clicks[:EDGE]), statistics.median(clicks[-EDGE:])
-    return {"tokens": count + 1, "drawn": summary(drawn), "clicks": summary(clicks), "first": first, "last": last}
+    return {"tokens": count, "drawn": summary(drawn), "clicks": summary(clicks), "first": first, "last": last}
 
 
 def _large(page: Any, url: str, model: str) -> dict[str, Any]:
-    count = settings()[1].words - 1
+    count = settings()[1].words
     _open(page, url, model, count)
     first = _entered(page, count, 3)
     clicks = page.evaluate(CLICK, [LOOKS, 40])
-    return {"tokens": count + 1, "first_layer": statistics.median(first), "clicks": summary(clicks)}
+    return {"tokens": count, "first_layer": statistics.median(first), "clicks": summary(clicks)}
 
 
 def table(numbers: dict[str, Any], lang: str) -> list[list[str]]:
