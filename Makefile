@@ -7,7 +7,7 @@ TSC := build/typescript-$(TYPESCRIPT)/node_modules/.bin/tsc
 export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: setup pretrained demo browser test test-fast fuzz check page-types format bench tables report explore docs clean
+.PHONY: setup pretrained demo browser test test-fast fuzz check page-types format bench tables report explore pictures docs clean
 
 setup: .venv/ready  ## the virtual environment with everything installed
 
@@ -84,6 +84,9 @@ explore: setup  ## the web explorer, in the browser
 tables: setup  ## render the tables of README and docs, and the notebooks, from the recorded results
 	$(BIN)/python -m glassformer.textbook.tables
 	$(BIN)/python -m glassformer.textbook.notebooks
+
+pictures: setup browser  ## the pictures of the explorer in README and docs
+	PYTHONPATH=tests $(BIN)/python tests/browser/pictures.py
 
 docs: setup  ## the documents as a site, in build/site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
