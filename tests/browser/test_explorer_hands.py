@@ -35,6 +35,15 @@ FOCUSED = """() => {
 }"""
 
 
+CLICKS = """async () => {
+    for (let round = 0; round < 8; round += 1)
+        for (const what of ['#tab-steps', '[data-step=on]', '#tab-heads', '#language', '.head-cell']) {
+            document.querySelector(what).click();
+            await new Promise(done => setTimeout(done, 5));
+        }
+}"""
+
+
 @pytest.fixture(scope="module")
 def server() -> Iterator[Any]:
     with served(MODELS) as running:
@@ -47,11 +56,11 @@ def views(page: Any) -> list[str]:
 
 def settled(page: Any) -> None:
     """Waits until nothing has been asked and nothing redrawn between two looks."""
-    page.wait_for_selector("[role=tabpanel] > * > *")
+    page.locator("[role=tabpanel] > * > *").first.wait_for()  # a handle would keep what it points at
     look = "() => [performance.getEntriesByType('resource').length, document.body.innerHTML.length].join()"
     seen = ["", page.evaluate(look)]
     while seen[-1] != seen[-2] or page.get_attribute(".input", "aria-busy") == "true":
-        page.wait_for_timeout(250)
+        page.wait_for_timeout(150)
         seen.append(page.evaluate(look))
 
 
@@ -141,7 +150,7 @@ def test_the_keyboard_alone_goes_five_levels_deep_and_back(browser: Any, server:
 def test_a_reader_finds_nothing_serious(browser: Any, server: Any, width: int, scheme: str, lang: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     with quiet_page(browser, width, color_scheme=scheme) as page:
-        for model in MODELS:
+        for model in MODELS if width == 1280 else MODELS[:1]:
             opened(page, server.url, model, lang=lang)
             for view in views(page):
                 page.click(f"#tab-{view}")
@@ -199,11 +208,9 @@ def test_clicks_leave_nothing_behind(browser: Any, server: Any) -> None:
             return found["JSEventListeners"], found["Nodes"]
 
         counts = []
-        for _ in range(3):
-            for _ in range(8):
-                for selector in (".head-cell >> nth=5", "#tab-steps", "[data-step=on]", "#tab-heads", "#language"):
-                    page.locator(selector).dispatch_event("click")
+        for _ in range(4):
+            page.evaluate(CLICKS)
             settled(page)
             counts.append(kept())
-        assert counts[2][0] <= counts[1][0]
-        assert counts[2][1] <= counts[1][1] * 1.02
+        assert counts[3][0] <= counts[1][0] * 1.02
+        assert counts[3][1] <= counts[1][1] * 1.02
