@@ -144,11 +144,11 @@ def test_a_fault_is_said_in_the_language_that_is_asked_for(
 
 
 def test_only_so_many_requests_are_under_way_at_once(asked: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard, "AT_ONCE", 0)
+    monkeypatch.setattr(guard, "UNDER_WAY", 0)
     answer = asked.post("/api/trace?lang=en", json={})
     refused(answer, 503, "busy")
     assert answer.headers["retry-after"] == "2" and asked.get("/healthz").status_code == 200
-    monkeypatch.setattr(guard, "AT_ONCE", 1)
+    monkeypatch.setattr(guard, "UNDER_WAY", 1)
     for _ in range(3):  # one that has been answered, or refused, no longer counts
         assert asked.post("/api/trace", json={}).status_code == 422
         assert asked.post("/api/trace", content=b"{").status_code == 415

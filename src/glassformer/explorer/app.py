@@ -22,7 +22,7 @@ from glassformer.config.values import one_of
 from glassformer.errors import FileError, GlassformerError, InputError
 from glassformer.explorer import fields, lab
 from glassformer.explorer.fields import Fields
-from glassformer.explorer.guard import AT_ONCE, HEADERS, LARGEST_BODY, SLOWEST_BODY, Guard, asked_language, fault
+from glassformer.explorer.guard import HEADERS, LARGEST_BODY, SLOWEST_BODY, UNDER_WAY, Guard, asked_language, fault
 from glassformer.explorer.inputs import MOST_POSITIONS
 from glassformer.explorer.passes import MOST_BYTES, REQUEST_KEYS, run
 from glassformer.explorer.payload import payload
@@ -53,7 +53,7 @@ for ending, kind in {".js": "text/javascript", ".css": "text/css", ".svg": "imag
 LIMITS = {  # what a client may expect; openapi.json explains each
     "body_bytes": LARGEST_BODY,
     "body_seconds": SLOWEST_BODY,
-    "requests_at_once": AT_ONCE,
+    "requests_at_once": UNDER_WAY,
     "waiting_requests": WAITING,
     "waiting_seconds": PATIENCE,
     "positions": MOST_POSITIONS,

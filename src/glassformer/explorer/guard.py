@@ -20,7 +20,7 @@ from glassformer.words import LANGUAGES, language, say
 LOCAL = ("127.0.0.1", "localhost", "::1")
 LARGEST_BODY = 4_000_000  # bytes
 SLOWEST_BODY = 10.0  # seconds until a body has arrived
-AT_ONCE = 32  # requests with a body that are under way; Starlette has 40 threads, and the page needs some
+UNDER_WAY = 32  # requests with a body that are under way; Starlette has 40 threads, and the page needs some
 DEEPEST = 32  # brackets inside brackets
 POLICY = "default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; frame-ancestors 'none'"
 HEADERS = {
@@ -59,7 +59,7 @@ class Guard:
             await self.app(scope, receive, guarded)
 
     async def _with_body(self, headers: Headers, scope: Scope, receive: Receive, send: Send) -> None:
-        if self.under_way >= AT_ONCE:
+        if self.under_way >= UNDER_WAY:
             await _refuse(("busy", 503), scope, receive, send)
             return
         self.under_way += 1
