@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from explorer_models import opened, served
-from in_browser import NEEDED, quiet_page, until
+from in_browser import NEEDED, until
 
 pytestmark = NEEDED
 PLACES = [  # view, place, zoom, cell, what the path says
@@ -61,12 +61,6 @@ NONSENSE = [  # what is asked for, and what is left of it
 def server() -> Iterator[Any]:
     with served(["ko-en"]) as running:
         yield running
-
-
-@pytest.fixture
-def page(browser: Any) -> Iterator[Any]:
-    with quiet_page(browser) as one:
-        yield one
 
 
 def crumbs(page: Any) -> list[str]:

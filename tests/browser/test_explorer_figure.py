@@ -29,12 +29,6 @@ def server() -> Iterator[Any]:
         yield running
 
 
-@pytest.fixture
-def page(browser: Any) -> Iterator[Any]:
-    with quiet_page(browser) as one:
-        yield one
-
-
 def crumbs(page: Any) -> list[str]:
     return page.eval_on_selector_all(".crumb", "all => all.map(one => one.textContent)")
 

@@ -23,12 +23,6 @@ def server() -> Iterator[Any]:
         yield running
 
 
-@pytest.fixture
-def page(browser: Any) -> Iterator[Any]:
-    with quiet_page(browser) as one:
-        yield one
-
-
 def attentions(known: Truth) -> list[str]:
     return [name for name in known.tensors if name.endswith(".weights")]
 

@@ -11,7 +11,7 @@ import torch
 
 from explorer_models import MODELS, opened, served, truth
 from explorer_truth import DRAWN, Truth, pixels, printed, reach, same_pixels
-from in_browser import NEEDED, quiet_page, until
+from in_browser import NEEDED, until
 
 pytestmark = NEEDED
 STAGE = """stage => {
@@ -62,12 +62,6 @@ WALK = """async () => {
 def server() -> Iterator[Any]:
     with served(MODELS) as running:
         yield running
-
-
-@pytest.fixture
-def page(browser: Any) -> Iterator[Any]:
-    with quiet_page(browser) as one:
-        yield one
 
 
 def rows(truth: Truth) -> dict[str, int]:

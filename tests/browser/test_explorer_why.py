@@ -12,7 +12,7 @@ from torch import Tensor
 
 from explorer_models import MODELS, opened, served, truth
 from explorer_truth import Truth, printed
-from in_browser import NEEDED, quiet_page
+from in_browser import NEEDED
 
 pytestmark = NEEDED
 ADDED = ("q", "k", "v", "scores", "heads", "logits")  # the number is the sum of its terms
@@ -34,12 +34,6 @@ ONE = """() => {
 def server() -> Iterator[Any]:
     with served(MODELS) as running:
         yield running
-
-
-@pytest.fixture
-def page(browser: Any) -> Iterator[Any]:
-    with quiet_page(browser) as one:
-        yield one
 
 
 def at_of(name: str, index: list[int]) -> tuple[str, str]:
