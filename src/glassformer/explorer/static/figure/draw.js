@@ -10,6 +10,7 @@ import { fitted, wide } from "./label.js";
  */
 
 const MOST_ROWS = 3; // of chips
+const SHARING = ["language_model", "classifier"]; // heads whose numbers become shares
 
 /** One drawing: its SVG, its size, and the order in which data reach its parts. */
 export class Drawing {
@@ -145,6 +146,7 @@ export class Drawing {
 export function boxName(app, box, masked = false) {
   if (box.kind === "attention") return app.say(`explorer.box.${masked && box.name === "self_attention" ? "masked_attention" : box.name}`);
   if (box.kind === "norm") return app.say("explorer.box.norm");
+  if (box.kind === "head" && !SHARING.includes(app.model.peek()?.sizes["head"])) return app.say("explorer.box.linear");
   return app.say(`explorer.box.${box.kind}`);
 }
 
