@@ -148,3 +148,14 @@ def test_the_language_and_the_theme_are_kept(page: Any, server: Any) -> None:
     assert page.get_attribute("html", "lang") == "ko"
     assert page.get_attribute("html", "data-theme") == "dark"
     assert page.text_content("[role=tab][aria-selected=true]") == "모든 헤드"
+
+
+def test_a_model_is_left_and_chosen_again(page: Any, server: Any) -> None:
+    opened(page, server.url, "ko-en")
+    first = page.text_content("#answer")
+    for name in ("ko-en-growing", "ko-en"):
+        page.select_option("#model", name)
+        until(page, lambda name=name: page.get_attribute("#figure .crumb", "aria-current") and name in page.url)
+        until(page, lambda: page.get_attribute(".input", "aria-busy") == "false" and bool(page.input_value("#text")))
+        assert page.is_hidden(".error")
+    assert page.text_content("#answer") == first

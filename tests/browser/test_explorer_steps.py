@@ -223,7 +223,7 @@ def test_the_slider_and_the_keys_lead_to_the_same_step(page: Any, server: Any) -
     page.focus(".player-slider")
     page.keyboard.press("End")
     assert page.get_attribute(".stage", "data-kind") == "choice"
-    page.click("h2")
+    page.click(".stage h2")
     page.keyboard.press("ArrowLeft")
     assert page.get_attribute(".stage", "data-kind") == "logits"
     page.keyboard.press("ArrowRight")

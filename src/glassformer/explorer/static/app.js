@@ -180,6 +180,7 @@ export function makeApp(owner) {
       }
       asked = "";
       batch(() => {
+        if (run.peek()?.question.model !== now.model) run.value = null; // no numbers of another model under this name
         app.busy.value = false;
         app.error.value = error instanceof TypeError ? say("explorer.unreachable") : /** @type {Error} */ (error).message;
       });

@@ -35,8 +35,10 @@ export function lessonPanel(owner, name) {
   const title = h("h3", {});
   const question = h("p", { class: "lesson-question" });
   const switches = h("div", { class: "switches", role: "group" });
-  const panel = h("aside", { class: "lesson" }, h("header", {}, h("span", { class: "eyebrow" }), switches), title, question, text);
+  const own = h("p", { class: "quiet" });
+  const panel = h("aside", { class: "lesson" }, h("header", {}, h("span", { class: "eyebrow" }), switches), title, question, text, own);
   owner.effect(() => {
+    own.textContent = say("explorer.lesson_own");
     panel.setAttribute("aria-label", say("explorer.lesson"));
     /** @type {HTMLElement} */ (panel.querySelector(".eyebrow")).textContent = say("explorer.lesson");
     switches.setAttribute("aria-label", say("explorer.depth"));

@@ -11,7 +11,7 @@ import { keepSense } from "./sense.js";
 import { saved } from "./saved/answers.js";
 import { makeNotice } from "./saved/notice.js";
 import { makeSave } from "./saved/save.js";
-import { Owner } from "./signal.js";
+import { batch, Owner } from "./signal.js";
 import { VIEWS } from "./views/index.js";
 import { say, whole } from "./words.js";
 
@@ -50,10 +50,12 @@ const iconOf = (page) => page.querySelector("link[rel=icon]")?.getAttribute("hre
  * @param {string} name
  */
 function choose(app, name) {
-  for (const [key, field] of Object.entries(app.fields)) if (!STAYS.includes(key)) field.value = "";
-  app.drawn.value = null;
-  app.edits.value = [];
-  app.field("model").value = name;
+  batch(() => {
+    for (const [key, field] of Object.entries(app.fields)) if (!STAYS.includes(key)) field.value = "";
+    app.drawn.value = null;
+    app.edits.value = [];
+    app.field("model").value = name;
+  });
 }
 
 /**

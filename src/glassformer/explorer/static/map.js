@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 import { cellAt, drawHeat, PALETTES } from "./heat.js";
-import { number } from "./words.js";
+import { number, upright } from "./words.js";
 
 /**
  * @typedef {import("./signal.js").Owner} Owner
@@ -90,7 +90,7 @@ export function heatMap(owner, app, given) {
     "div",
     { class: `map ${square ? "square" : "wide"}`, style: { "--rows": matrix.rows, "--columns": matrix.columns } },
     square && columns.length <= MOST_LABELS
-      ? h("div", { class: "map-columns", "aria-hidden": "true" }, columns.map((piece, at) => h("span", { "data-token": `${sides.columns}:${at}` }, piece)))
+      ? h("div", { class: "map-columns", "aria-hidden": "true" }, columns.map((piece, at) => h("span", { "data-token": `${sides.columns}:${at}` }, upright(piece))))
       : null,
     sideLabels &&
       h(

@@ -62,3 +62,9 @@ export function number(value, digits = 3) {
  * @param {number} value
  */
 export const whole = (value) => value.toLocaleString("en");
+
+/**
+ * A piece that is written from top to bottom: the mark of a space would look like a vowel beside Hangul.
+ * @param {string} piece
+ */
+export const upright = (piece) => piece.replace(/^▁(?=.)/, "");

@@ -2,7 +2,7 @@
 
 import { h } from "../dom.js";
 import { placeOf, writePlace } from "../place.js";
-import { number, say } from "../words.js";
+import { number, say, upright } from "../words.js";
 
 /**
  * @typedef {import("../app.js").App} App
@@ -53,7 +53,7 @@ function table(app, told, stack) {
     h(
       "table",
       { class: "apart-table" },
-      h("thead", {}, h("tr", {}, heads.map((head) => h("th", { scope: "col" }, head)), tokens.map((token) => h("th", { scope: "col", class: "apart-token" }, h("span", {}, token))))),
+      h("thead", {}, h("tr", {}, heads.map((head) => h("th", { scope: "col" }, head)), tokens.map((token) => h("th", { scope: "col", class: "apart-token" }, h("span", {}, upright(token)))))),
       h("tbody", {}, all.map((one) => row(app, one, tokens.length, one.tap === first))),
     ),
   );

@@ -105,7 +105,7 @@ function heads(owner, app, about, name, importance) {
  * A share in the room of a small cell; the whole number is in its title.
  * @param {number} share
  */
-const brief = (share) => (share < 0.0005 ? "0" : share.toFixed(share < 0.01 ? 3 : 2).replace(/^0\./, "."));
+const brief = (share) => (share < 0.0005 ? "0" : share.toFixed(share < 0.1 ? 3 : 2).replace(/^0\./, "."));
 
 /**
  * @param {App} app

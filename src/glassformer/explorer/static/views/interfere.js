@@ -8,6 +8,7 @@ import { makeImportance } from "../interfere/importance.js";
 import { outcome } from "../interfere/outcome.js";
 import { paint } from "../interfere/paint.js";
 import { switchboard } from "../interfere/switchboard.js";
+import { placeOf } from "../place.js";
 import { number, say } from "../words.js";
 
 /**
@@ -84,8 +85,18 @@ function history(owner, app) {
 function chip(app, edit) {
   const where = [edit.head === undefined ? "" : say("explorer.head", { number: edit.head + 1 }), edit.row === undefined ? "" : `[${edit.row}`, edit.column === undefined ? "" : `${edit.row === undefined ? "[:" : ""}, ${edit.column}`].join(" ").trim();
   const strength = edit.factor === undefined ? "" : ` × ${number(edit.factor, 2)}`;
-  const told = `${say(`explorer.interfere.kind.${edit.kind}`)}${strength} · ${edit.name} ${where}${/\[/.test(where) ? "]" : ""}`;
+  const told = `${say(`explorer.interfere.kind.${edit.kind}`)}${strength} · ${placed(edit.name)} ${where}${/\[/.test(where) ? "]" : ""}`;
   return h("li", {}, h("code", {}, told), h("button", { type: "button", class: "remove", "aria-label": say("explorer.interfere.take_back", { what: told }), onclick: () => replaceEdit(app, edit, null) }, "×"));
+}
+
+/**
+ * Where an edit acts, in words; a pattern for many places stays as it is.
+ * @param {string} name
+ */
+function placed(name) {
+  const { stack, layer, box } = placeOf(name);
+  if (!stack || layer === null || !box) return name;
+  return [say(`explorer.stack.${stack}`), say("explorer.layer", { number: layer + 1 }), say(`explorer.box.${box}`)].join(" · ");
 }
 
 /**
