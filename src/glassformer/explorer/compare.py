@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from safetensors.torch import save
 from torch import Tensor
 
 from glassformer.comparison.difference import compare_tap, parting
@@ -26,6 +25,7 @@ from glassformer.explorer.alignment import Alignment, align, matched
 from glassformer.explorer.answer_rows import AnswerTable, answers_of, in_one_table
 from glassformer.explorer.fields import Fields
 from glassformer.explorer.passes import MAPS, masks, run
+from glassformer.explorer.payload import as_bytes
 from glassformer.explorer.pieces import Piece
 from glassformer.explorer.shelf import Offered
 from glassformer.explorer.sweep import attentions
@@ -92,7 +92,7 @@ def compared(use: UseModel, request: Fields) -> bytes:
         "stream": _stream(one, other, words),
         "verdict": _verdict(one, other),
     }
-    return save(maps, metadata={"comparison": json.dumps(found, ensure_ascii=False)})
+    return as_bytes(maps, {"comparison": json.dumps(found, ensure_ascii=False)})
 
 
 def _side(use: UseModel, question: Fields, like: ComparedPass | None) -> ComparedPass:

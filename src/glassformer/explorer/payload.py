@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import torch
-from safetensors.torch import save
+from safetensors.numpy import save
 from torch import Tensor
 
 from glassformer.explorer.passes import MAPS, ShownPass, masks
@@ -20,7 +21,12 @@ def payload(one: ShownPass, model: str) -> bytes:
     tensors = {name: _sent(name, _raw(one, name, x)) for name, x in one.trace.tensors.items()}
     tensors |= {name: allowed.to(torch.uint8).contiguous() for name, allowed in masks(one)}
     tensors |= {name: x.float().contiguous() for name, x in one.given.tensors.items()}
-    return save(tensors, metadata={"trace": json.dumps(about(one, model), ensure_ascii=False)})
+    return as_bytes(tensors, {"trace": json.dumps(about(one, model), ensure_ascii=False)})
+
+
+def as_bytes(tensors: Mapping[str, Tensor], metadata: dict[str, str]) -> bytes:
+    """A safetensors file. By way of numpy: for tensors, ctypes would keep a type of every size that was ever sent."""
+    return save({name: x.numpy() for name, x in tensors.items()}, metadata)
 
 
 def about(one: ShownPass, model: str) -> dict[str, Any]:
