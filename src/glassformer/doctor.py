@@ -16,7 +16,7 @@ from glassformer.words import language, say
 
 PACKAGES = (
     *("torch", "numpy", "jaxtyping", "rich", "typer", "tokenizers", "sentencepiece", "safetensors", "sacrebleu"),
-    *("matplotlib", "markdown-it-py", "latex2mathml", "jinja2"),
+    *("matplotlib", "markdown-it-py", "latex2mathml", "jinja2", "starlette", "uvicorn"),
 )
 EXTRAS = {  # of pyproject.toml, with their packages; words/ says what each is for
     "images": ("pillow", "scikit-learn"),

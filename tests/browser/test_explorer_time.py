@@ -303,8 +303,9 @@ def test_the_curves_are_the_points_of_the_log(opened: Any, log: bool) -> None:
 
 def test_a_point_is_read_by_keys_and_a_click_goes_to_a_checkpoint(opened: Any) -> None:
     page, folder = opened(more="&checkpoint=300"), trained_folders()[MODEL]
-    drawn, training = Drawn(page), dict(logged(folder, "train"))
     page.wait_for_selector(".curve-now[data-step='300']", state="attached")
+    until(page, lambda: page.locator(".curve-checkpoint").count() == len(STEPS))
+    drawn, training = Drawn(page), dict(logged(folder, "train"))
     assert float(page.get_attribute(".curve-now", "x1")) == pytest.approx(drawn.x(300))
     assert f"training {training[300]:.4f} (300)" in page.text_content("#curve-readout")
     page.focus(".curve")

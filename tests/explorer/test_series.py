@@ -7,7 +7,8 @@ import pytest
 
 import glassformer as gf
 from glassformer.data.channel_sources import channels
-from glassformer.errors import GlassformerError
+from glassformer.errors import GlassformerError, InputError
+from glassformer.explorer import fields
 from glassformer.explorer.series import example_series, series_input
 from glassformer.tasks.forecasting.task import sizes
 
@@ -27,3 +28,9 @@ def test_what_really_came_after_an_example_is_known(model: str) -> None:
 def test_a_fault_of_values_without_a_name_has_a_subject() -> None:
     with pytest.raises(GlassformerError, match=r"^values holds 0\.0"):
         series_input(gf.load("prices"), {"values": [*range(1, 40), 0.0]})
+
+
+@pytest.mark.parametrize("value", [1e300, -1e16, 10**400])
+def test_numbers_that_float32_cannot_square_are_refused(value: float) -> None:
+    with pytest.raises(InputError, match="a number of values is too large; send numbers between −1e15 and 1e15"):
+        fields.numbers("values", [1.0, value])
