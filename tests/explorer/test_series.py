@@ -30,12 +30,7 @@ def test_a_fault_of_values_without_a_name_has_a_subject() -> None:
         series_input(gf.load("prices"), {"values": [*range(1, 40), 0.0]})
 
 
-@pytest.mark.parametrize("value", [1e300, -1e16])
-def test_numbers_whose_squares_float32_cannot_hold_are_refused(value: float) -> None:
+@pytest.mark.parametrize("value", [1e300, -1e16, 10**400])
+def test_numbers_that_float32_cannot_square_are_refused(value: float) -> None:
     with pytest.raises(InputError, match="a number of values is too large; send numbers between −1e15 and 1e15"):
-        series_input(gf.load("prices"), {"values": [1.0] * 40 + [value]})
-
-
-def test_a_whole_number_beyond_all_floats_is_no_number() -> None:
-    with pytest.raises(GlassformerError, match="values"):
-        fields.numbers("values", [10**400])
+        fields.numbers("values", [1.0, value])

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from sys import float_info
 from typing import Any
 
 from glassformer.config.values import LARGEST_SIZE, size, word, wrong_type
 from glassformer.errors import InputError, shown
 
 Fields = Mapping[str, Any]
+LARGEST = 1e15  # of numbers
 
 
 def table(key: str, value: object) -> Fields:
@@ -35,9 +35,11 @@ def whole(fields: Fields, key: str, low: int = 0, high: int = LARGEST_SIZE) -> i
 
 
 def number(key: str, value: object) -> float:
-    """A finite number."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= float_info.max:
+    """A number whose squares float32 still holds."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
         raise wrong_type(key, value, "number")
+    if not abs(value) <= LARGEST:
+        raise InputError("explorer_number", key=key, largest=f"{LARGEST:.0e}".replace("e+", "e"))
     return float(value)
 
 

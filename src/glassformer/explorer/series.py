@@ -22,7 +22,6 @@ from glassformer.models.check import input_positions
 from glassformer.tasks.forecasting.task import Forecasting, Settings, sizes
 
 EXAMPLES = 4
-LARGEST = 1e15  # of the values: float32 must hold their squares
 _kept: WeakKeyDictionary[nn.Module, list[Channel]] = WeakKeyDictionary()  # examples, as long as a model is open
 
 
@@ -39,8 +38,6 @@ def series_input(loaded: Loaded, given: Fields) -> ReadInput:
         values = np.array(fields.numbers("values", given["values"]), dtype=np.float64)
         if len(values) < context:
             raise InputError("explorer_values", count=len(values), context=context)
-        if np.abs(values).max() > LARGEST:
-            raise InputError("explorer_number", key="values", largest=f"{LARGEST:.0e}".replace("e+", "e"))
         past = _channel(name, values[-context:])
     scale = _scale(loaded, past)
     scaled = torch.from_numpy(scale.scaled(past.values, past.name))[None]  # 1 context
