@@ -78,6 +78,10 @@ class FileError(GlassformerError):
     """A file that is missing, unreadable, or not what it should be."""
 
 
+class RankError(GlassformerError):
+    """Processes that train together and cannot: one is missing, has failed, or has nothing to do."""
+
+
 class UsageError(GlassformerError):
     """A command line that cannot be understood. Exit code 2; all others: 1."""
 

@@ -35,7 +35,7 @@ def our_step(
     compiled: bool,
     precision: str | None = None,
     again: bool = False,
-) -> Callable[[], None]:
+) -> Callable[[], object]:
     """As `glassformer train` takes it there: an accelerator replays captured steps, compiled or not.
 
     `precision`: by default that of the device; `again`: with activation checkpointing, which asks for the state of the

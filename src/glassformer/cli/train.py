@@ -14,6 +14,7 @@ from glassformer.words import language, say
 
 if TYPE_CHECKING:
     from glassformer.config.recipe import RunConfig
+    from glassformer.ranks import Ranks
     from glassformer.training import Training
     from glassformer.training.begin import BeforeReading
 
@@ -49,6 +50,8 @@ def command(
     changes = together(overrides(set_), {key: value for key, value in given.items() if value is not None})
     from glassformer.cli.lasting import lasting
     from glassformer.cli.progress import preparing, show
+    from glassformer.ranks import joined
+    from glassformer.training.events import COMPLETE
     from glassformer.training.watch import train_watched
 
     def reading(config: RunConfig) -> None:
@@ -62,17 +65,37 @@ def command(
         except GlassformerError as error:
             warn("dry_run_refused", why=reason(error))
         return
-    refuse_recipe(recipe, changes)
-    with lasting():
-        with preparing(quiet=json):
-            job, resumed = prepare(recipe, out, resume, changes, reading)
-        if job.validation is None and not (resumed or json):
-            print(say("train.no_validation"))
-        last = show(train_watched(job, resume=resumed), job, quiet=json)
+    with joined(always=one_of_several(changes)) as ranks:
+        ranks.from_first(lambda: refuse_recipe(recipe, changes))
+        if not ranks.first:
+            raise typer.Exit(follow(recipe, out, resume, changes, ranks))
+        with lasting():
+            with preparing(quiet=json):
+                job, resumed = prepare(recipe, out, resume, changes, reading, ranks)
+            if job.validation is None and not (resumed or json):
+                print(say("train.no_validation"))
+            last = show(train_watched(job, resume=resumed), job, quiet=json)
     if json:
         print_json({"run": str(job.run.folder), **last})
-    if last.get("reason") not in ("finished", "early"):
+    if last.get("reason") not in COMPLETE:
         raise typer.Exit(1)
+
+
+def one_of_several(changes: dict[str, Any]) -> bool:
+    """Whether even a single process that torchrun has started shall train as one of several would."""
+    return "train.parallel" in changes
+
+
+def follow(recipe: str, out: Path | None, resume: bool, changes: dict[str, Any], ranks: Ranks) -> int:
+    """Train as one of the ranks that say nothing; return the exit code."""
+    from glassformer.training.events import COMPLETE, Stopped
+    from glassformer.training.loop import train
+
+    job, resumed = prepare(recipe, out, resume, changes, lambda config: None, ranks)
+    last = None
+    for event in train(job, resume=resumed):
+        last = event
+    return 0 if isinstance(last, Stopped) and last.reason in COMPLETE else 1
 
 
 def together(changes: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
@@ -140,12 +163,12 @@ def _show_dry_run(recipe: str, changes: dict[str, Any], reading: BeforeReading, 
 
 
 def prepare(
-    recipe: str, out: Path | None, resume: bool, changes: dict[str, Any], reading: BeforeReading
+    recipe: str, out: Path | None, resume: bool, changes: dict[str, Any], reading: BeforeReading, ranks: Ranks
 ) -> tuple[Training, bool]:
     """The job, and whether it resumes a run."""
     from glassformer.training.begin import again, begin_or_again
 
     if _goes_on(recipe):
         _refuse_other_folder(recipe, out)
-        return again(recipe, changes), True
-    return begin_or_again(recipe, out, resume, changes, reading)
+        return again(recipe, changes, ranks), True
+    return begin_or_again(recipe, out, resume, changes, reading, ranks)

@@ -30,6 +30,7 @@ from glassformer.config.values import (
 from glassformer.errors import ConfigError, shown
 
 PRECISIONS = ("float32", "bf16", "fp16")
+PARALLEL = ("ddp", "fsdp")
 MODES = ("triangular", "triangular2")
 LONGEST_NAME = 120  # bytes: file systems allow 255, and longer names are made from it
 ACCELERATOR = "accelerator"  # `train.compile`: there, and not on a CPU
@@ -77,6 +78,10 @@ def _compile(key: str, value: object) -> bool | str:
     if value != ACCELERATOR and not isinstance(value, bool):
         raise ConfigError("not_one_of", key=key, value=value, known=f"true, false, {ACCELERATOR}")
     return value
+
+
+def _parallel(key: str, value: object) -> str | None:
+    return None if value is None else one_of(key, value, known=PARALLEL)
 
 
 def _folder_name(key: str, value: object) -> str:
@@ -131,7 +136,10 @@ class TrainConfig(ConfigTable):
     start: str | None = None  # a run or model whose weights and tokenizer it starts from
     batch_tokens: int = 4096  # on either side, including padding, in one micro-batch
     max_sentences: int | None = None
-    accumulate: int = 1  # micro-batches in an optimiser step
+    accumulate: int = 1  # micro-batches of a rank in an optimiser step
+    ranks: int | None = None  # for how many ranks `accumulate` is meant; default: those that begin the run
+    parallel: str | None = checked(None, _parallel)  # on several ranks: ddp (default), fsdp; see training/parallel.py
+    recompute: bool = False  # blocks keep only their input, and are computed again in the backward pass
     pool: int = checked(0, size_or_zero)  # batches that are sorted by length together; 0: all, as in the paper; 1: none
     pad_to: int = 1  # lengths are padded to a multiple of this: fewer shapes to compile
     optimizer: Choice = _kind("optimizer", "adam")
@@ -163,6 +171,11 @@ class TrainConfig(ConfigTable):
             raise ConfigError("average_keep", average=self.average, keep=self.keep)
         if self.patience and not self.evaluate_every:
             raise ConfigError("patience_without_evaluation", patience=self.patience)
+
+    @property
+    def micro_batches(self) -> int:
+        """In an optimiser step, on all ranks together."""
+        return self.accumulate * (self.ranks or 1)
 
     @property
     def peak(self) -> float:

@@ -32,7 +32,8 @@ from glassformer.hub.store import ASIDE, COMPANION_FILES, KEPT, ByteProgress
 from glassformer.hub.weights import SINGLE, StoredForm, StoredWeights, write_tensors
 from glassformer.runs import Run, choose_weights
 from glassformer.runs.output import claim_folder, drafted
-from glassformer.runs.weights import AUTO
+from glassformer.runs.shards import SHARDS
+from glassformer.runs.weights import AUTO, read_tensors
 from glassformer.text import Vocabularies
 
 EXPORT_FOLDER = "export"
@@ -89,13 +90,21 @@ def run_source(run: str | Path, out: str | Path, *, checkpoint: str = AUTO, forc
     opened = Run.open(run)
     claim_folder(Path(out), EXPORT_FOLDER, force=force, inputs=[opened.folder])
     chosen = choose_weights(opened, checkpoint)
-    weights = StoredWeights(chosen.parent, read_header(chosen))
-    forms = {key: (weights.dtype(key), stored.shape) for key, stored in weights.tensors.items()}
+    read, forms = _stored(chosen)
     config = opened.config
     text = config.model.input.kind == "tokens" and config.text.tokenizer.kind != "none"
     tokenizers = Vocabularies.open(opened.folder) if text else None
     kept = opened.folder / KEPT if (opened.folder / KEPT / CONFIG_FILE).is_file() else None
-    return Source(config, forms, weights.read, tokenizers, kept)
+    return Source(config, forms, read, tokenizers, kept)
+
+
+def _stored(chosen: Path) -> tuple[Callable[[str], Tensor], Mapping[str, StoredForm]]:
+    """How to read a tensor of a run, and the form of each; those in shards are put together at once."""
+    if chosen.name == SHARDS:
+        tensors = read_tensors(chosen)
+        return tensors.__getitem__, {key: (x.dtype, tuple(x.shape)) for key, x in tensors.items()}
+    weights = StoredWeights(chosen.parent, read_header(chosen))
+    return weights.read, {key: (weights.dtype(key), stored.shape) for key, stored in weights.tensors.items()}
 
 
 def export(

@@ -15,6 +15,7 @@ from glassformer.data.examples import Examples
 from glassformer.loading import open_recipe
 from glassformer.models.build import build
 from glassformer.tasks import Material, kind_of
+from glassformer.training.parallel import Spread
 from glassformer.training.state import TrainingState
 from glassformer.training.validate import validate
 
@@ -108,4 +109,4 @@ class Experiment:
         examples = store if store is not None else self.material.validation
         assert examples is not None
         train = (config or self.material.config).train
-        return validate(model, self.material.task, examples, train, CPU)
+        return validate(Spread.on_one(model, self.material.task), self.material.task, examples, train, CPU)

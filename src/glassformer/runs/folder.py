@@ -193,6 +193,21 @@ def is_run(path: str | Path) -> bool:
     return folder.is_dir() and any((folder / name).exists() for name in ("config.toml", "checkpoints", "log.jsonl"))
 
 
+@dataclass(frozen=True)
+class SeenRun(Run):
+    """A run as those ranks see it that do not write it: they read its files and leave nothing there."""
+
+    @property
+    def log(self) -> Log:
+        return SeenLog(self.folder / "log.jsonl")
+
+    def write_status(self, status: Mapping[str, Any]) -> None: ...
+
+    def write_environment(self, environment: Mapping[str, Any]) -> None: ...
+
+    def write_best(self, best: Mapping[str, Any]) -> None: ...
+
+
 class Log:
     """The log of one run; it is kept open while the run is trained."""
 
@@ -230,6 +245,16 @@ class Log:
                 continue
             if isinstance(record, dict) and isinstance(record.get("step"), int):
                 yield record
+
+
+class SeenLog(Log):
+    """The log, for those who only read it."""
+
+    def append(self, record: Mapping[str, Any]) -> None: ...
+
+    def sync(self) -> None: ...
+
+    def cut(self, step: int, finished: bool = False) -> None: ...
 
 
 @contextmanager

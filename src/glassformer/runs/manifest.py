@@ -12,10 +12,11 @@ from glassformer.errors import FileError
 from glassformer.files import read_json, sync, write_json
 
 MANIFEST = "manifest.json"
-FORMAT = 1  # older is read, newer refused
+FORMAT = 1  # of a folder that one process writes
+NEWEST = 2  # with shards of several ranks: see shards.py. Older is read, newer refused
 
 
-def write_manifest(folder: Path) -> None:
+def write_manifest(folder: Path, form: int = FORMAT) -> None:
     """Sync every file and record its size and hash; the manifest is written last.
 
     Training waits for this, so a file is hashed while the disk still writes it.
@@ -27,7 +28,7 @@ def write_manifest(folder: Path) -> None:
         for each in synced:
             each.result()
     files = {path.name: {"bytes": path.stat().st_size, "sha256": x} for path, x in zip(paths, hashes, strict=True)}
-    write_json(folder / MANIFEST, {"format": FORMAT, "files": files})
+    write_json(folder / MANIFEST, {"format": form, "files": files})
 
 
 def read_manifest(folder: Path) -> dict[str, dict[str, Any]]:
@@ -38,8 +39,8 @@ def read_manifest(folder: Path) -> dict[str, dict[str, Any]]:
     manifest = read_json(path)
     if not isinstance(manifest, dict) or not isinstance(manifest.get("format"), int):
         raise FileError("manifest_unreadable", path=path)
-    if manifest["format"] > FORMAT:
-        raise FileError("format_newer", path=folder, format=manifest["format"], known=FORMAT)
+    if manifest["format"] > NEWEST:
+        raise FileError("format_newer", path=folder, format=manifest["format"], known=NEWEST)
     files = manifest.get("files")
     if not isinstance(files, dict) or not all(_is_entry(entry) for entry in files.values()):
         raise FileError("manifest_unreadable", path=path)

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from glassformer.errors import FileError
 from glassformer.runs.manifest import verify
+from glassformer.runs.shards import is_sharded, read_shards, shard_files
 from glassformer.runs.weights import WEIGHTS_FILE, read_tensors
 from glassformer.training.checkpoint import save_folder
 
@@ -32,7 +33,12 @@ def average(checkpoints: Sequence[Path], folder: Path) -> dict[str, Tensor]:
     if not checkpoints:
         raise FileError("nothing_to_average", path=folder)
     for path in checkpoints:
-        verify(path, (WEIGHTS_FILE,))
-    weights = mean(read_tensors(path / WEIGHTS_FILE) for path in checkpoints)
+        verify(path, shard_files(path, "model") if is_sharded(path) else (WEIGHTS_FILE,))
+    weights = mean(map(_weights, checkpoints))
     save_folder(folder, {WEIGHTS_FILE: weights}, {"of": [path.name for path in checkpoints]})
     return weights
+
+
+def _weights(checkpoint: Path) -> dict[str, Tensor]:
+    """Those that were trained, not their moving average."""
+    return read_shards(checkpoint, "model") if is_sharded(checkpoint) else read_tensors(checkpoint / WEIGHTS_FILE)

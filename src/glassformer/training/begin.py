@@ -14,7 +14,9 @@ from glassformer.files import TEMPORARY, disk
 from glassformer.loading import Loaded, choose_device
 from glassformer.models.build import build
 from glassformer.models.check import check
+from glassformer.ranks import ALONE, Ranks
 from glassformer.runs import Run, locked
+from glassformer.runs.folder import SeenRun
 from glassformer.runs.paths import absolute
 from glassformer.tasks import Material, kind_of
 from glassformer.tasks.own import open_recipe_or_data
@@ -34,13 +36,19 @@ def quietly(config: RunConfig) -> None:
     """The default when called from Python: report nothing."""
 
 
-def begin(config: RunConfig, out: str | Path, reading: BeforeReading = quietly) -> Training:
+def begin(config: RunConfig, out: str | Path, reading: BeforeReading = quietly, ranks: Ranks = ALONE) -> Training:
     """A new run: read the data, learn the vocabulary or scales, write the folder, build the model.
 
-    `reading` is called just before the data is read, after everything that can be checked without it.
+    `reading` is called just before the data is read, after everything that can be checked without it. Of several ranks,
+    the first begins the run; the others wait until its folder is there.
     """
+    made = ranks.after_first("begin", lambda: _begin(config, out, reading, ranks))
+    return _joining(Path(out), ranks) if made is None else made
+
+
+def _begin(config: RunConfig, out: str | Path, reading: BeforeReading, ranks: Ranks) -> Training:
     _refuse_early(Path(out))
-    given, config = config, absolute(config)
+    given, config = config, absolute(for_ranks(config, ranks))
     start = ready(config)
     reading(given)
     material = kind_of(config).task.begin(config)
@@ -52,7 +60,24 @@ def begin(config: RunConfig, out: str | Path, reading: BeforeReading = quietly) 
             keep(run, *taken)
 
     complete = settled(with_steps(material), choose_device(config.train.device))
-    return job(Run.create(out, complete, fill=fill, options=schemas(complete)), material)
+    return job(Run.create(out, complete, fill=fill, options=schemas(complete)), material, ranks)
+
+
+def for_ranks(config: RunConfig, ranks: Ranks) -> RunConfig:
+    """The recipe for so many ranks: its run remembers them, and takes the same steps on any other number.
+
+    Raises if the micro-batches of a step cannot be shared among those that are here.
+    """
+    if config.train.ranks is None and ranks.world > 1:
+        config = replace(config, train=replace(config.train, ranks=ranks.world))
+    ranks.share_of(config.train.micro_batches)
+    return config
+
+
+def _joining(folder: Path, ranks: Ranks) -> Training:
+    """The run that rank 0 has begun or resumes, as another rank sees it."""
+    run = SeenRun(Run.open(folder).folder)
+    return job(run, kind_of(run.config).task.again(run), ranks)
 
 
 def with_steps(material: Material) -> RunConfig:
@@ -61,7 +86,7 @@ def with_steps(material: Material) -> RunConfig:
     if train.epochs is None:
         return config
     batches = train.epochs * len(make_sampler(material.training, material.task, train).batches(0))
-    counted = replace(train, steps=-(-batches // train.accumulate))
+    counted = replace(train, steps=-(-batches // train.micro_batches))
     heed(counted, config.model.d_model)
     return replace(config, train=counted)
 
@@ -90,25 +115,32 @@ def begin_or_again(
     resume: bool,
     changes: Mapping[str, Any],
     reading: BeforeReading = quietly,
+    ranks: Ranks = ALONE,
 ) -> tuple[Training, bool]:
     """A new run, or with `resume` the one in the folder; and whether it was resumed."""
     config = open_recipe_or_data(recipe, changes)
     folder = Path("runs") / config.name if out is None else Path(out)
-    if not (resume and (folder / "config.toml").is_file()):
-        return begin(config, folder, reading), False
+    if not ranks.from_first(lambda: resume and (folder / "config.toml").is_file()):
+        return begin(config, folder, reading, ranks), False
     begun = Run.open(folder).config.name
     if begun != config.name:
         raise ConfigError("resume_other", path=folder, begun=begun, recipe=config.name)
-    return again(folder, changes), True
+    return again(folder, changes, ranks), True
 
 
-def again(folder: str | Path, changes: Mapping[str, Any] | None = None) -> Training:
+def again(folder: str | Path, changes: Mapping[str, Any] | None = None, ranks: Ranks = ALONE) -> Training:
     """A run that was begun before, with its vocabulary and its data. Its config.toml counts, not the recipe.
 
     `changes` may repeat values of config.toml; only `train.steps` may grow. config.toml is then rewritten, and a
     schedule that ends with the last step, such as cosine, follows the longer curve.
     """
+    made = ranks.after_first("again", lambda: _again(Path(folder), changes, ranks))
+    return _joining(Path(folder), ranks) if made is None else made
+
+
+def _again(folder: Path, changes: Mapping[str, Any] | None, ranks: Ranks) -> Training:
     run = Run.open(folder)
+    ranks.share_of(run.config.train.micro_batches)
     with locked(run.folder):
         begun = settled(run.config, choose_device(run.config.train.device))  # by the steps that it had
         config = changed(run, changes or {})
@@ -116,7 +148,7 @@ def again(folder: str | Path, changes: Mapping[str, Any] | None = None) -> Train
         if config != run.config:
             run.write_config(config, schemas(config))
             run = Run.open(folder)
-    return job(run, kind_of(run.config).task.again(run))
+    return job(run, kind_of(run.config).task.again(run), ranks)
 
 
 def changed(run: Run, changes: Mapping[str, Any]) -> RunConfig:
@@ -130,6 +162,8 @@ def changed(run: Run, changes: Mapping[str, Any]) -> RunConfig:
     wanted = absolute(RunConfig.from_dict(tables))
     if wanted.train.epochs is not None:  # those that the run was begun with, or they are refused below
         wanted = replace(wanted, train=replace(wanted.train, steps=config.train.steps))
+    if wanted.train.ranks is None:
+        wanted = replace(wanted, train=replace(wanted.train, ranks=config.train.ranks))
     steps = wanted.train.steps
     epochs = config.train.epochs if wanted.train.epochs else None
     longer = replace(config, train=replace(config.train, steps=steps, epochs=epochs))
@@ -173,7 +207,7 @@ def _refuse_early(out: Path) -> None:
         draft.rmdir()
 
 
-def job(run: Run, material: Material) -> Training:
+def job(run: Run, material: Material, ranks: Ranks = ALONE) -> Training:
     """The `Training` of a run. Without validation examples there is no evaluation."""
     config, validation = run.config, material.validation
     if validation is not None:
@@ -189,4 +223,5 @@ def job(run: Run, material: Material) -> Training:
         measure=samples if kind.samples_judge else None,
         show=None if kind.samples_judge else samples,
         start=put_weights(run, model),
+        ranks=ranks,
     )

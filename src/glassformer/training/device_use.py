@@ -48,7 +48,7 @@ class DeviceUse:
         """Of `seconds` since the last line: waited for batches; of the ceiling: reached."""
         waited, self.waited = state.waited - self.waited, state.waited
         seconds = max(seconds, 1e-9)
-        return min(waited / seconds, 1.0), self.flops * targets / seconds / self.ceiling
+        return min(waited / seconds, 1.0), self.flops * targets / seconds / self.ceiling / state.ranks.world
 
 
 def flops_for_a_target(state: TrainingState) -> float:

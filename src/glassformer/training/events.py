@@ -115,6 +115,9 @@ class Averaged:
     metrics: Mapping[str, float]
 
 
+COMPLETE = ("finished", "early")  # reasons to stop that need no further training
+
+
 @dataclass(frozen=True)
 class Stopped:
     """The end: "finished", "early" (patience), "interrupted" (Ctrl-C) or "terminated" (SIGTERM)."""

@@ -9,6 +9,7 @@ from torch import nn
 
 from glassformer.config.recipe import RunConfig
 from glassformer.data.examples import Examples
+from glassformer.ranks import ALONE, Ranks
 from glassformer.runs import Run
 from glassformer.tasks.task import Measure, Task
 from glassformer.training.start import TakenWeights
@@ -30,6 +31,7 @@ class Training:
     show: Measure | None = None
     config: RunConfig | None = None  # default: the run's own
     start: TakenWeights | None = None  # the weights that the model started from
+    ranks: Ranks = ALONE
 
     @property
     def recipe(self) -> RunConfig:

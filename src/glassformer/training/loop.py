@@ -18,8 +18,10 @@ from glassformer.config.recipe import TrainConfig
 from glassformer.errors import FileError, InputError
 from glassformer.files import remove_folder, remove_leftovers
 from glassformer.loading import choose_device
+from glassformer.ranks import Ranks
 from glassformer.runs import Run, locked
-from glassformer.runs.weights import load_weights
+from glassformer.runs.weights import load_weights, read_weights
+from glassformer.tasks.task import Measure
 from glassformer.training import events
 from glassformer.training.average import average
 from glassformer.training.checkpoint import retire
@@ -27,10 +29,11 @@ from glassformer.training.device_use import DeviceUse
 from glassformer.training.environment import environment, environment_differences
 from glassformer.training.events import Event
 from glassformer.training.job import Training
+from glassformer.training.parallel import lying
 from glassformer.training.precision import products_beside
 from glassformer.training.room import out_of_memory
 from glassformer.training.seed import kept_random_state, settings
-from glassformer.training.signals import Asked, listening
+from glassformer.training.signals import KNOWN, Asked, listening
 from glassformer.training.state import TrainingState
 from glassformer.training.validate import validate
 
@@ -42,34 +45,20 @@ def train(job: Training, *, resume: bool = False) -> Iterator[Event]:
 
     A new run begins at step 0. With `resume` it continues from the newest whole checkpoint, if there is one.
     """
-    config = job.recipe.train
+    config, ranks = job.recipe.train, job.ranks
     chosen = settings(deterministic=config.deterministic, threads=config.threads)
     device = choose_device(config.device)
-    with locked(job.run.folder), listening() as asked, chosen, products_beside(config.precision, device):
-        if not resume and job.run.checkpoints_by_step():
-            raise FileError("run_exists", path=job.run.folder)
-        leftovers = tuple(remove_leftovers(job.run.checkpoints_folder) + remove_leftovers(job.run.folder))
+    lock = locked(job.run.folder) if ranks.first else nullcontext()
+    with lock, listening() as asked, chosen, products_beside(config.precision, device):
+        leftovers = ranks.from_first(lambda: _clean(job.run, resume))
         try:
-            state = TrainingState.begin(job.recipe, job.model, job.task, job.training, device)
+            state = TrainingState.begin(job.recipe, job.model, job.task, job.training, device, ranks)
         except torch.OutOfMemoryError as error:  # not even the weights
             raise out_of_memory(job.recipe, device, 0) from error
         loop = _Loop(job, config, state, asked)
         try:
-            came_from = (yield from state.restore(job.run)) if resume else None
-            job.run.log.cut(state.progress.step, finished=job.run.averaged is not None and bool(loop.over()))
-            loop.write_best()  # a kill may have come after the checkpoint and before this
-            yield from _compare_environments(job.run, device)
-            yield events.Started(
-                step=state.progress.step,
-                steps=config.steps,
-                parameters=sum(p.numel() for p in job.model.parameters()),
-                device=str(device),
-                resumed_from=came_from,
-                leftovers=leftovers,
-            )
-            if job.start is not None and not state.progress.step:
-                yield events.StartedFrom(job.start)
-            yield from loop.steps()
+            with ranks.within_reach():
+                yield from loop.session(resume, device, leftovers)
         except torch.OutOfMemoryError as error:
             refused = out_of_memory(job.recipe, device, state.progress.step)
             loop.say_failed(refused)
@@ -81,8 +70,15 @@ def train(job: Training, *, resume: bool = False) -> Iterator[Event]:
             state.close()
 
 
-def _compare_environments(run: Run, device: torch.device) -> Iterator[Event]:
-    now = environment(device)
+def _clean(run: Run, resume: bool) -> tuple[str, ...]:
+    """Remove what a killed process left half written; a run is begun anew only where there is none."""
+    if not resume and run.checkpoints_by_step():
+        raise FileError("run_exists", path=run.folder)
+    return tuple(remove_leftovers(run.checkpoints_folder) + remove_leftovers(run.folder))
+
+
+def _compare_environments(run: Run, device: torch.device, ranks: int) -> Iterator[Event]:
+    now = environment(device, ranks=ranks)
     changed = environment_differences(run.environment, now)
     run.write_environment(now)
     if changed:
@@ -100,6 +96,26 @@ class _Loop:
         self.use: DeviceUse | None = None
         self.first_step: float | None = None
 
+    def session(self, resume: bool, device: torch.device, leftovers: tuple[str, ...]) -> Iterator[Event]:
+        """Restore what there is, and take the steps that are left."""
+        job, state = self.job, self.state
+        came_from = (yield from state.restore(job.run)) if resume else None
+        finished = bool(self.over())
+        job.run.log.cut(state.progress.step, finished=job.run.averaged is not None and finished)
+        self.write_best()  # a kill may have come after the checkpoint and before this
+        yield from _compare_environments(job.run, device, self.ranks.world)
+        yield events.Started(
+            step=state.progress.step,
+            steps=self.config.steps,
+            parameters=sum(p.numel() for p in job.model.parameters()),
+            device=str(device),
+            resumed_from=came_from,
+            leftovers=leftovers,
+        )
+        if job.start is not None and not state.progress.step:
+            yield events.StartedFrom(job.start)
+        yield from self.steps()
+
     def steps(self) -> Iterator[Event]:
         progress, config = self.state.progress, self.config
         reason = self.over()
@@ -108,7 +124,7 @@ class _Loop:
         self.began -= progress.elapsed
         self.saved_step = progress.step if progress.step else -1
         self.line_began = time.monotonic() - progress.line_seconds
-        if not reason and self.job.run.averaged_folder.exists():
+        if not reason and self.ranks.first and self.job.run.averaged_folder.exists():
             remove_folder(self.job.run.averaged_folder)  # the mean of a shorter run must not outlive it
         while not reason:
             rate = self.state.advance()
@@ -150,7 +166,11 @@ class _Loop:
             return "finished"
         if config.patience and progress.since_best >= config.patience:
             return "early"
-        return self.asked.reason
+        return KNOWN[max(self.ranks.gather(self.asked.code))]  # one rank is asked, all stop
+
+    @property
+    def ranks(self) -> Ranks:
+        return self.job.ranks
 
     # --- lines ---
 
@@ -256,22 +276,31 @@ class _Loop:
         try:
             with weights, kept_random_state(device), eager:
                 if job.validation is not None:
-                    metrics |= validate(job.model, job.task, job.validation, self.config, device)
-                if job.measure is not None:
-                    job.model.eval()
-                    with torch.no_grad():
-                        metrics |= dict(job.measure(job.model, self.state.progress.step))
+                    metrics |= validate(self.state.stepper.parts, job.task, job.validation, self.config, device)
+                metrics |= self._looked_at(job.measure)
                 judged = judge(metrics)
-                if job.show is not None:
-                    job.model.eval()
-                    with torch.no_grad():
-                        job.show(job.model, self.state.progress.step)
+                self._looked_at(job.show)
         finally:
             job.model.train()
         if self.use is not None:
             torch.cuda.reset_peak_memory_stats(device)  # an evaluation may hold more than training does
         self.line_began += time.monotonic() - paused
         return judged
+
+    def _looked_at(self, look: Measure | None) -> dict[str, float]:
+        """What `look` finds at the whole model, on rank 0; all ranks are told."""
+        if look is None:
+            return {}
+        parts, step = self.state.stepper.parts, self.state.progress.step
+        model = parts.on_first()
+
+        def first() -> dict[str, float]:
+            assert model is not None
+            model.eval()
+            with torch.no_grad():
+                return dict(look(model, step) or {})
+
+        return self.ranks.from_first(first)
 
     # --- checkpoints ---
 
@@ -282,9 +311,10 @@ class _Loop:
         yield events.Saving(progress.step)
         run.log.sync()
         path = run.checkpoint(progress.step)
-        self.state.checkpoint().save(path)
+        self.state.checkpoint().save(path, self.ranks, cut=self.state.stepper.parts.is_cut)
         self.write_best()
-        retire(run, keep=self.config.keep, every=self.config.save_every, best=progress.best_step)
+        if self.ranks.first:
+            retire(run, keep=self.config.keep, every=self.config.save_every, best=progress.best_step)
         self.saved_step = progress.step
         self.line_began += time.monotonic() - paused
         yield events.Saved(progress.step, path)
@@ -298,14 +328,23 @@ class _Loop:
     def _average(self) -> Iterator[Event]:
         """Average the checkpoints that were due, so that a run that was interrupted averages the same ones."""
         run, model = self.job.run, self.job.model
-        due = sorted(step for step in run.checkpoints_by_step() if step % self.config.save_every == 0)
-        steps = tuple(due[-self.config.average :])
-        if not steps or (run.averaged and any(record["kind"] == "averaged" for record in run.log.read())):
+        steps = self.ranks.from_first(self._to_average)
+        if not steps:
             return
-        weights = average([run.checkpoint(step) for step in steps], run.averaged_folder)
+        checkpoints = [run.checkpoint(step) for step in steps]
+        self.ranks.after_first(f"average of {steps[-1]}", lambda: average(checkpoints, run.averaged_folder))
+        weights = lying(read_weights(run.averaged_folder), model.state_dict().get)
         before = {name: value.detach().clone() for name, value in model.state_dict().items()}
         load_weights(model, weights, run.averaged_folder)
         metrics = self._metrics(nullcontext(), dict) if self._has_metrics() else {}
         load_weights(model, before, run.averaged_folder)
         run.log.append({"kind": "averaged", "step": self.state.progress.step, "of": list(steps), **metrics})
         yield events.Averaged(run.averaged_folder, steps, metrics)
+
+    def _to_average(self) -> tuple[int, ...]:
+        """The steps whose checkpoints are averaged; none if that was done before."""
+        run = self.job.run
+        if run.averaged and any(record["kind"] == "averaged" for record in run.log.read()):
+            return ()
+        due = sorted(step for step in run.checkpoints_by_step() if step % self.config.save_every == 0)
+        return tuple(due[-self.config.average :])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -17,6 +17,24 @@ def seed_all(seed: int) -> None:
     random.seed(seed)
     np.random.seed(seed % 2**32)
     torch.manual_seed(seed)
+
+
+def seed_rank(seed: int, step: int, rank: int) -> None:
+    """Seed the generators of a rank of which nothing is known, so that it drops out other numbers than all others."""
+    first, second = np.random.SeedSequence([seed, step, rank]).generate_state(2)
+    seed_all(int(first) << 31 | int(second) >> 1)
+
+
+def of_all_ranks(states: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
+    """The states of the generators of several ranks under one name each: "torch" of rank 0, "1.torch" of rank 1."""
+    return {f"{rank}.{name}" if rank else name: x for rank, one in enumerate(states) for name, x in one.items()}
+
+
+def of_rank(states: Mapping[str, Tensor], rank: int) -> dict[str, Tensor]:
+    """Those of one rank; empty if it was not there."""
+    if rank:
+        return {name.partition(".")[2]: x for name, x in states.items() if name.partition(".")[0] == str(rank)}
+    return {name: x for name, x in states.items() if not name.partition(".")[0].isdecimal()}
 
 
 def random_state(device: torch.device) -> dict[str, Tensor]:

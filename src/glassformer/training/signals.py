@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+KNOWN = ("", "interrupted", "terminated")
 REASONS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated", signal.SIGHUP: "terminated"}
 
 
@@ -18,6 +19,11 @@ class Asked:
     """Why training should stop; "" as long as no signal has come."""
 
     reason: str = ""
+
+    @property
+    def code(self) -> int:
+        """The reason as a number, as ranks tell it to each other; 0: none."""
+        return KNOWN.index(self.reason)
 
 
 @contextmanager

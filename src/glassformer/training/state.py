@@ -16,19 +16,22 @@ from glassformer.data.batch import Batch
 from glassformer.data.examples import Examples
 from glassformer.data.sampler import EpochPosition, Indexes, Sampler, of_batch
 from glassformer.errors import FileError, reason
+from glassformer.models.block import recompute
+from glassformer.ranks import ALONE, Ranks
 from glassformer.runs import Run
 from glassformer.runs.weights import load_weights
 from glassformer.tasks import Task
-from glassformer.training.checkpoint import Checkpoint, set_aside
+from glassformer.training.checkpoint import Checkpoint, open_checkpoint, read_state, set_aside
 from glassformer.training.compile import compile_parts, is_compiled, may_be_packed
 from glassformer.training.ema import MovingAverage
 from glassformer.training.events import CheckpointRefused, Event
 from glassformer.training.meter import Meter
 from glassformer.training.optimizer import load_state, make_optimizer, state_tensors
+from glassformer.training.parallel import Spread
 from glassformer.training.precision import LossScale
 from glassformer.training.progress import Progress, differing, origin
 from glassformer.training.schedule import learning_rate
-from glassformer.training.seed import random_state, seed_all, set_random_state
+from glassformer.training.seed import of_all_ranks, of_rank, random_state, seed_all, seed_rank, set_random_state
 from glassformer.training.step import Stepper
 from glassformer.training.validate import make_sampler
 
@@ -69,20 +72,35 @@ class TrainingState:
     def model(self) -> nn.Module:
         return self.stepper.model
 
+    @property
+    def ranks(self) -> Ranks:
+        return self.stepper.ranks
+
     @classmethod
     def begin(
-        cls, config: RunConfig, model: nn.Module, task: Task[Any], store: Examples, device: torch.device
+        cls,
+        config: RunConfig,
+        model: nn.Module,
+        task: Task[Any],
+        store: Examples,
+        device: torch.device,
+        ranks: Ranks = ALONE,
     ) -> TrainingState:
-        """State at step 0: the model on its device, every random generator seeded."""
+        """State at step 0: the model on its device, or on those of all ranks, every random generator seeded."""
         train = config.train
         seed_all(train.seed)
-        model.to(device).train()
+        if not ranks.first:
+            seed_rank(train.seed, 0, ranks.rank)
+        if train.recompute:
+            recompute(model)
+        model.train()
         compiled, on = is_compiled(config, device), device.type == "cuda"
         if compiled:
             task = compile_parts(model, task)
         if on:
             packed = may_be_packed(model, device, train.precision)
             task = task.of_one_size(train, longest_text(config, task) if packed else None)
+        spread = Spread.of(model, task, config, device, ranks)
         stepper = Stepper(
             model=model,
             task=task,
@@ -92,13 +110,14 @@ class TrainingState:
             device=device,
             precision=train.precision,
             clip=train.clip,
-            captured=on and task.recordable,
+            captured=on and task.recordable and not (ranks.joined or train.recompute),
+            spread=spread,
         )
         return cls(
             config=config,
             task=task,
             store=store,
-            sampler=make_sampler(store, task, train),
+            sampler=make_sampler(store, task, train, ranks),
             stepper=stepper,
             ema=MovingAverage(model, train.ema) if train.ema else None,
             progress=Progress(),
@@ -111,10 +130,10 @@ class TrainingState:
         batches, (progress.epoch, progress.position) = self._next_batches()
         progress.step += 1
         rate = learning_rate(progress.step, self.config.train, self.config.model.d_model)
-        self.stepper.take_step(batches, rate)
+        targets = self.stepper.take_step(batches, rate)
         if self.ema is not None:
             self.ema.update()
-        progress.tokens += sum(batch.count for batch in batches)
+        progress.tokens += targets
         return rate
 
     def _next_batches(self) -> StepBatches:
@@ -165,35 +184,42 @@ class TrainingState:
         return Checkpoint(
             model=self.model.state_dict(),
             optimizer=state_tensors(self.stepper.optimizer, self.model),
-            random=random_state(self.device),
+            random=of_all_ranks(self.ranks.gather(random_state(self.device))),
             state=state,
             ema=None if self.ema is None else {**self.model.state_dict(), **self.ema.average},
         )
 
     def restore(self, run: Run) -> Generator[Event, None, Path | None]:
         """Resume from the newest checkpoint that is complete and of this run; report and set aside those refused."""
-        found = sorted(run.checkpoints_by_step().items(), reverse=True)
+        found = self.ranks.from_first(lambda: sorted(run.checkpoints_by_step().values(), reverse=True))
         refused: list[tuple[Path, FileError]] = []
-        for _, path in found:
-            try:
-                self._restore(path)
-            except FileError as error:
+        for path in found:
+            error = self._restored(path)
+            if error is not None:
                 refused.append((path, error))
                 continue
             for other, why in refused:  # only now: if no checkpoint fits, the recipe may be the wrong one
-                set_aside(other)
+                if self.ranks.first:
+                    set_aside(other)
                 yield CheckpointRefused(other, why, path)
             return path
         if refused:
             raise FileError("no_checkpoint_left", path=run.folder, count=len(found), why=reason(refused[0][1]))
         return None
 
+    def _restored(self, path: Path) -> FileError | None:
+        """Restore a checkpoint on every rank, or say why one of them cannot."""
+        try:
+            self._restore(path)
+        except FileError as error:
+            mine: FileError | None = error
+        else:
+            mine = None
+        return next((error for error in self.ranks.gather(mine) if error is not None), None)
+
     def _restore(self, path: Path) -> None:
-        checkpoint = Checkpoint.read(path)
-        state = checkpoint.state
-        part = differing(origin(self.config, self.store), state.get("origin"))
-        if part is not None:
-            raise FileError("checkpoint_foreign", path=path, part=part)
+        state = self._fitting(path)
+        checkpoint = open_checkpoint(path, state, self.model)
         load_weights(self.model, checkpoint.model, path)
         try:
             load_state(self.stepper.optimizer, self.model, checkpoint.optimizer)
@@ -202,6 +228,27 @@ class TrainingState:
             self.stepper.loss_scale.load(state["scale"])
             self.stepper.meter.load(state["meter"])
             vars(self.progress).update(Progress(**state["progress"]).to_dict())
-            set_random_state(checkpoint.random, self.device)
+            known = of_rank(checkpoint.random, self.ranks.rank)
+            if known:
+                set_random_state(known, self.device)
+            else:
+                seed_rank(self.config.train.seed, self.progress.step, self.ranks.rank)
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
             raise FileError("checkpoint_unreadable", path=path, why=str(error)) from error
+
+    def _fitting(self, path: Path) -> dict[str, Any]:
+        """The state in a checkpoint that is whole and of this run, as all ranks see it: shards are read together."""
+        state: dict[str, Any] = {}
+        try:
+            state = read_state(path)
+            part = differing(origin(self.config, self.store), state.get("origin"))
+            if part is not None:
+                raise FileError("checkpoint_foreign", path=path, part=part)
+        except FileError as error:
+            mine: FileError | None = error
+        else:
+            mine = None
+        for theirs in self.ranks.gather(mine):
+            if theirs is not None:
+                raise theirs
+        return state

@@ -13,6 +13,7 @@ The whole step is `TrainingState.advance`, in state.py:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,10 +21,12 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.data.batch import Batch
+from glassformer.ranks import Ranks
 from glassformer.tasks import Task
 from glassformer.training.capture import StepGraphs
 from glassformer.training.meter import Meter
 from glassformer.training.optimizer import forget_gradients, update
+from glassformer.training.parallel import Spread, whole
 from glassformer.training.precision import LossScale, autocast
 
 
@@ -31,7 +34,7 @@ from glassformer.training.precision import LossScale, autocast
 class Stepper:
     r"""Gradients, clipping and update of one step after another; see `take_step`.
 
-        g = ∇ Σ_i L_i / Σ_i n_i      over the micro-batches i of the step: their losses L_i and targets n_i
+        g = ∇ Σ_i L_i / Σ_i n_i      over the micro-batches i of the step, on all ranks: losses L_i, targets n_i
         g ← g · min(1, clip / ‖g‖)   (Pascanu et al. 2013)
 
     All n_i are known before the first pass, so each micro-batch's loss is divided at once by the targets of the whole
@@ -48,18 +51,34 @@ class Stepper:
     precision: str = "float32"
     clip: float = 0.0  # 0: none
     captured: bool = False  # whole steps as CUDA graphs: see capture.py
+    spread: Spread | None = None  # how the model lies on several devices: see parallel.py; default: on one
     graphs: StepGraphs | None = field(init=False)
 
     def __post_init__(self) -> None:
+        if self.spread is None:
+            object.__setattr__(self, "spread", Spread.on_one(self.model, self.task))
         object.__setattr__(self, "graphs", StepGraphs(self.compute, self.device) if self.captured else None)
 
-    def take_step(self, batches: Sequence[Batch], learning_rate: float) -> None:
-        """Change the weights once, by the gradient of all these micro-batches."""
-        count = sum(batch.count for batch in batches)
+    @property
+    def parts(self) -> Spread:
+        assert self.spread is not None
+        return self.spread
+
+    @property
+    def ranks(self) -> Ranks:
+        return self.parts.ranks
+
+    def take_step(self, batches: Sequence[Batch], learning_rate: float) -> int:
+        """Change the weights once, by the gradient of all these micro-batches; return how many targets they have.
+
+        Of several ranks, each gives its own micro-batches, and all take the same step.
+        """
+        count = self.ranks.sum(sum(batch.count for batch in batches))
         if self.graphs is not None:
             self.graphs.take_step(batches, count, learning_rate)
         else:
             self.compute(batches, count, learning_rate)
+        return count
 
     def compute(self, batches: Sequence[Batch], count: int | Tensor, learning_rate: float | Tensor) -> None:
         """The step itself; it reads nothing back, so that an accelerator can record and replay it."""
@@ -74,18 +93,19 @@ class Stepper:
         """Accumulate the gradients of (sum of all losses) / `count` in the parameters; return the sum."""
         forget_gradients(self.optimizer)
         total = torch.zeros((), device=self.device)
-        for batch in batches:
-            with autocast(self.precision, self.device):
-                loss = self.task.loss(self.model, batch.to(self.device)).total
-            mean = loss / count
-            (mean * self.loss_scale.factor if self.loss_scale.used else mean).backward()
+        for number, batch in enumerate(batches, 1):
+            with nullcontext() if number == len(batches) else self.parts.without_sending():
+                with autocast(self.precision, self.device):
+                    loss = self.parts.loss(batch.to(self.device))
+                mean = loss / count
+                (mean * self.loss_scale.factor if self.loss_scale.used else mean).backward()
             total = total + loss.detach()
-        return total
+        return self.parts.added_up(total)
 
     def _norm(self) -> Tensor:
         """‖g‖ over all parameters, times the loss scale."""
         gradients = [p.grad for group in self.optimizer.param_groups for p in group["params"] if p.grad is not None]
-        return torch.nn.utils.get_total_norm(gradients, foreach=True)
+        return whole(torch.nn.utils.get_total_norm(gradients, foreach=True))
 
     def _clip_and_update(self, learning_rate: float | Tensor, norm: Tensor, bad: Tensor) -> None:
         """torch's fused optimisers divide each gradient by `grad_scale` and do nothing if `found_inf` is 1.
@@ -100,4 +120,5 @@ class Stepper:
             divisor = divisor * too_long
         self.optimizer.grad_scale = divisor  # type: ignore[attr-defined]
         self.optimizer.found_inf = bad.float()  # type: ignore[attr-defined]
-        update(self.optimizer)
+        with self.parts.updating():
+            update(self.optimizer)

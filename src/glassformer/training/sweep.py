@@ -21,10 +21,9 @@ from glassformer.runs import Run
 from glassformer.tasks import kind_of
 from glassformer.tasks.own import open_recipe_or_data
 from glassformer.training.begin import again, begin
-from glassformer.training.events import Event, Stopped
+from glassformer.training.events import COMPLETE, Event, Stopped
 from glassformer.training.watch import NotShown, train_watched
 
-OVER = ("finished", "early")  # states of runs that need no more training
 UNSAFE = re.compile(r"[^\w.=,+-]")
 LONGEST_NAME = 100
 MOST_SEEDS = 1000
@@ -104,7 +103,7 @@ def sweep(trials: Sequence[Trial]) -> Iterator[tuple[Trial, Event | Skipped | Di
             _same_recipe(trial)
     for trial in trials:
         begun = (trial.folder / "config.toml").is_file()
-        if begun and Run.open(trial.folder).status.get("state") in OVER:
+        if begun and Run.open(trial.folder).status.get("state") in COMPLETE:
             yield trial, Skipped()
             continue
         job = again(trial.folder) if begun else begin(trial.config, trial.folder)

@@ -12,7 +12,8 @@ from typing import Any
 from glassformer.files import read_json
 from glassformer.runs import Run
 from glassformer.show import Column, Table
-from glassformer.training.sweep import OVER, Trial
+from glassformer.training.events import COMPLETE
+from glassformer.training.sweep import Trial
 from glassformer.words import say
 
 ABOUT = ("kind", "step", "best")  # keys of an evaluation that are not metrics
@@ -32,7 +33,7 @@ class TrialResult:
 
     @property
     def finished(self) -> bool:
-        return self.state in OVER
+        return self.state in COMPLETE
 
     @classmethod
     def read(cls, trial: Trial) -> TrialResult:

@@ -1,0 +1,278 @@
+"""The processes that work on one thing together, as torchrun starts them: who we are, and what they tell each other.
+
+A process that was started alone is rank 0 of 1: nothing here costs it anything. What ranks tell each other is small and
+goes from host to host (gloo); gradients and weights take the way of the device (NCCL on CUDA), in training/parallel.py.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from glassformer.errors import GlassformerError, RankError, reason
+
+if TYPE_CHECKING:
+    from torch.distributed.distributed_c10d import Store
+
+T = TypeVar("T")
+
+TIMEOUT = "GLASSFORMER_RANK_TIMEOUT"  # seconds that ranks wait for each other
+WAITED = 600.0
+GIVEN_BY_TORCHRUN = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")
+LATEST_NEWS = 5.0  # seconds in which a rank that fails can still say so
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """This process, `rank`, among `world`; `local` is its number on this machine. `joined`: it has a process group."""
+
+    rank: int = 0
+    world: int = 1
+    local: int = 0
+    store: Store | None = None
+
+    @property
+    def first(self) -> bool:
+        """Rank 0 writes the run folder and speaks to the person."""
+        return self.rank == 0
+
+    @property
+    def joined(self) -> bool:
+        return self.store is not None
+
+    def share_of(self, micro_batches: int) -> int:
+        """How many of the micro-batches of a step are this rank's."""
+        if micro_batches % self.world:
+            raise RankError("ranks_share", count=micro_batches, world=self.world)
+        return micro_batches // self.world
+
+    # --- what ranks tell each other; every rank must ask the same, in the same order ---
+
+    def sum(self, number: int) -> int:
+        """The sum over all ranks."""
+        return sum(self.gather(number))
+
+    def any(self, answer: bool) -> bool:
+        return any(self.gather(answer))
+
+    def gather(self, mine: T) -> list[T]:
+        """What each rank has to say, in their order."""
+        if not self.joined:
+            return [mine]
+        import torch
+        import torch.distributed as dist
+
+        with self.within_reach():
+            if isinstance(mine, int):  # in every step: a number is told without being packed
+                numbers = [torch.zeros((), dtype=torch.int64) for _ in range(self.world)]
+                dist.all_gather(numbers, torch.tensor(mine))
+                return [type(mine)(int(number)) for number in numbers]
+            told: list[Any] = [None] * self.world
+            dist.all_gather_object(told, mine)
+            return told
+
+    def from_first(self, say: Callable[[], T]) -> T:
+        """What rank 0 says; if it fails instead, it raises its error and the others stop without a word."""
+        if not self.joined:
+            return say()
+        import torch.distributed as dist
+
+        told: list[Any] = [None, None]
+        if self.first:
+            try:
+                told[0] = say()
+            except BaseException as error:
+                self.tell_failure(error)
+                raise
+        with self.within_reach():
+            dist.broadcast_object_list(told, src=0)
+        return told[0]
+
+    def wait(self) -> None:
+        """Until all ranks are here."""
+        self.gather(0)
+
+    # --- long work of the first rank, and failures: told through the store of torchrun, where waiting has no limit ---
+
+    def after_first(self, name: str, work: Callable[[], T]) -> T | None:
+        """Rank 0 does the `work`, as long as it takes; the others wait until it is done, and get None."""
+        if not self.joined:
+            return work()
+        assert self.store is not None
+        if self.first:
+            try:
+                done = work()
+            except BaseException as error:
+                self.tell_failure(error)
+                raise
+            self.store.set(f"done/{name}", "")
+            return done
+        while not self._told(f"done/{name}"):
+            self._stop_with_others()
+            time.sleep(0.05)
+        return None
+
+    def tell_failure(self, error: BaseException) -> None:
+        """So that the others can say why they stop."""
+        if self.store is None or isinstance(error, RankLostError | SystemExit):
+            return
+        with suppress(Exception):
+            self.store.set(f"failed/{self.rank}", str(error) or type(error).__name__)
+
+    @contextmanager
+    def within_reach(self) -> Iterator[None]:
+        """Inside, an error of the network between ranks is one line that says which of them is gone."""
+        try:
+            yield
+        except RuntimeError as error:
+            if not self.joined or not _of_network(error):
+                raise
+            self._stop_with_others(LATEST_NEWS)
+            raise self._unreachable(error) from error
+
+    def _stop_with_others(self, patience: float = 0.0) -> None:
+        """Raise if another rank has failed or has gone without a word; look out for it for so many seconds."""
+        until = time.monotonic() + patience
+        while True:
+            for other in range(self.world):
+                if other != self.rank and self._told(f"failed/{other}"):
+                    assert self.store is not None
+                    why = self.store.get(f"failed/{other}").decode()
+                    raise RankLostError("rank_failed", rank=other, world=self.world, why=why)  # it says so itself
+                if other != self.rank and self._is_gone(other):
+                    raise RankLostError("rank_gone", rank=other, world=self.world)
+            if time.monotonic() >= until:
+                return
+            time.sleep(0.05)
+
+    def _is_gone(self, other: int) -> bool:
+        """Whether a process of this machine has ended."""
+        if self.store is None or not self._told(f"here/{other}"):
+            return False
+        machine, _, process = self.store.get(f"here/{other}").decode().rpartition(" ")
+        if machine != _machine():
+            return False
+        try:
+            os.kill(int(process), 0)
+        except ProcessLookupError:
+            return True
+        except OSError:
+            pass
+        return False
+
+    def _unreachable(self, error: RuntimeError) -> RankLostError:
+        return RankLostError("rank_unreachable", rank=self.rank, world=self.world, why=_short(error))
+
+    def _told(self, key: str) -> bool:
+        assert self.store is not None
+        try:
+            return bool(self.store.check([key]))
+        except RuntimeError as error:  # the process that keeps the store has ended
+            raise self._unreachable(error) from error
+
+
+class RankLostError(RankError):
+    """Another rank is gone, so this one stops."""
+
+    def is_said_by(self, rank: int) -> bool:
+        """One rank speaks for all that are left; if the other could still say what its failure was, none does."""
+        return self.key != "rank_failed" and rank == (1 if self.values["rank"] == 0 else 0)
+
+
+ALONE = Ranks()
+
+
+def under_torchrun(environment: Mapping[str, str] = os.environ) -> bool:
+    return all(name in environment for name in GIVEN_BY_TORCHRUN)
+
+
+@contextmanager
+def joined(*, always: bool = False) -> Iterator[Ranks]:
+    """Inside, the ranks that torchrun has started know each other. `always`: also if there is only one.
+
+    A process that torchrun has not started is alone.
+    """
+    environment = os.environ
+    if not under_torchrun() or (int(environment["WORLD_SIZE"]) == 1 and not always):
+        yield ALONE
+        return
+    import torch
+    import torch.distributed as dist
+
+    rank, world, local = (int(environment[name]) for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"))
+    backend = "gloo"
+    if torch.cuda.is_available():
+        if local >= torch.cuda.device_count():
+            raise RankError("ranks_devices", local=local + 1, devices=torch.cuda.device_count())
+        torch.cuda.set_device(local)
+        backend = "cpu:gloo,cuda:nccl"
+    patience = timedelta(seconds=_timeout())
+    ranks = Ranks(rank, world, local, _meeting(rank, world, patience))
+    dist.init_process_group(backend, store=ranks.store, rank=rank, world_size=world, timeout=patience)
+    try:
+        yield ranks
+    except RankLostError as error:
+        if error.is_said_by(rank):
+            raise
+        raise SystemExit(1) from error
+    except BaseException as error:
+        ranks.tell_failure(error)
+        if isinstance(error, GlassformerError) and not ranks.first:
+            raise RankError("rank_failed", rank=rank, world=world, why=reason(error)) from error
+        raise
+    finally:
+        with suppress(Exception):  # after another rank is gone, saying goodbye fails too
+            dist.destroy_process_group()
+
+
+def _meeting(rank: int, world: int, patience: timedelta) -> Store:
+    """The store where the ranks meet. Raises if it cannot be reached, or names the ranks that have not come."""
+    from torch.distributed.distributed_c10d import PrefixStore
+    from torch.distributed.rendezvous import rendezvous
+
+    address = f"{os.environ['MASTER_ADDR']}:{os.environ['MASTER_PORT']}"
+    try:
+        found, _, _ = next(rendezvous("env://", rank, world, timeout=patience))
+        store: Store = PrefixStore(f"glassformer/{os.environ.get('TORCHELASTIC_RESTART_COUNT', 0)}", found)
+        store.set(f"here/{rank}", f"{_machine()} {os.getpid()}")
+    except (RuntimeError, ValueError) as error:
+        raise RankError("rank_no_meeting", rank=rank, world=world, address=address, why=_short(error)) from error
+    until = time.monotonic() + patience.total_seconds()
+    while missing := [other for other in range(world) if not store.check([f"here/{other}"])]:
+        if time.monotonic() > until:
+            names, seconds = ", ".join(map(str, missing)), f"{patience.total_seconds():g}"
+            raise RankError("ranks_missing", rank=rank, missing=names, world=world, seconds=seconds)
+        time.sleep(0.02)
+    return store
+
+
+def _timeout() -> float:
+    given = os.environ.get(TIMEOUT, "")
+    try:
+        seconds = float(given or WAITED)
+    except ValueError:
+        seconds = -1.0
+    if not 0 < seconds < float("inf"):
+        raise RankError("rank_timeout", name=TIMEOUT, value=given)
+    return seconds
+
+
+def _of_network(error: RuntimeError) -> bool:
+    import torch.distributed as dist
+
+    marks = ("gloo", "Connection", "NCCL", "Timed out")
+    return isinstance(error, dist.DistError) or any(mark in str(error) for mark in marks)
+
+
+def _short(error: BaseException) -> str:
+    lines = str(error).splitlines() or [type(error).__name__]
+    return lines[0].partition("] ")[2] or lines[0] if lines[0].startswith("[") else lines[0]
+
+
+def _machine() -> str:
+    return os.uname().nodename
