@@ -35,7 +35,7 @@ def our_step(
     compiled: bool,
     precision: str | None = None,
     again: bool = False,
-) -> Callable[[], object]:
+) -> Callable[[], None]:
     """As `glassformer train` takes it there: an accelerator replays captured steps, compiled or not.
 
     `precision`: by default that of the device; `again`: with activation checkpointing, which asks for the state of the
@@ -54,4 +54,8 @@ def our_step(
         clip=train.clip,
         captured=device == "cuda" and task.recordable and not again,
     )
-    return lambda: stepper.take_step([batch], RATE)
+
+    def step() -> None:
+        stepper.take_step([batch], RATE)
+
+    return step

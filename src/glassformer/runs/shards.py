@@ -79,16 +79,14 @@ def shapes_in(folder: Path, kind: str) -> dict[str, tuple[tuple[int, ...], Any]]
 
 
 def fill_from_shards(folder: Path, kind: str, tensors: Tensors) -> None:
-    """Read into these tensors, whole ones or shares as they lie on this rank. Every rank calls this, or one alone."""
-    import torch.distributed as dist
+    """Read into these tensors, whole ones or shares as they lie on this rank; it needs no other rank for that."""
     from torch.distributed.checkpoint.hf_storage import HuggingFaceStorageReader
     from torch.distributed.checkpoint.state_dict_loader import load
 
-    together = dist.is_available() and dist.is_initialized()
     flat = {f"{kind}:{name}": _with_rows(tensor) for name, tensor in tensors.items()}
     with _one_line(folder), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="torch.distributed is disabled, unavailable or uninitialized")
-        load(flat, storage_reader=HuggingFaceStorageReader(str(folder)), no_dist=not together)
+        load(flat, storage_reader=HuggingFaceStorageReader(str(folder)), no_dist=True)
 
 
 def read_shards(folder: Path, kind: str) -> dict[str, Tensor]:

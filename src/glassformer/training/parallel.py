@@ -11,6 +11,7 @@ averaged: n ranks with k micro-batches each take the step of one rank with n·k.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
@@ -70,9 +71,7 @@ class Spread:
             _cut(model, computation, device, ranks)
         model.to(device)
         if kind == DDP:
-            # Buffers are tables and masks, the same everywhere: nothing of them is sent.
-            computation = DistributedDataParallel(computation, broadcast_buffers=False, gradient_as_bucket_view=True)
-            computation.register_comm_hook(None, _added_up)
+            computation = _in_step(computation)
         return cls(computation, model, kind, ranks, partial(build, config.model))
 
     def loss(self, batch: Batch) -> Tensor:
@@ -149,10 +148,20 @@ def _cut(model: nn.Module, computation: nn.Module, device: torch.device, ranks: 
     for module in computation.modules():
         if isinstance(module, FSDPModule):
             module.set_gradient_divide_factor(1.0)
+            module.set_force_sum_reduction_for_comms(True)  # else NCCL multiplies by 1, which gloo cannot
 
 
-def _added_up(state: object, bucket: Any) -> Any:
-    """The hook of DDP: the sum over all ranks, where torch by default takes the mean."""
+def _in_step(computation: nn.Module) -> DistributedDataParallel:
+    """The same on every rank, with gradients that are added up. Buffers are fixed tables: nothing of them is sent."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # newer torch has another word for `broadcast_buffers`
+        made = DistributedDataParallel(computation, broadcast_buffers=False, gradient_as_bucket_view=True)
+    made.register_comm_hook(None, lambda state, bucket: _added_up(bucket))
+    return made
+
+
+def _added_up(bucket: Any) -> Any:
+    """The sum over all ranks, where DDP by default takes the mean."""
     import torch.distributed as dist
 
     sent = dist.all_reduce(bucket.buffer(), async_op=True)
