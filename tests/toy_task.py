@@ -30,7 +30,7 @@ from glassformer.tasks.kind import Kind
 from glassformer.tasks.material import TextMaterial, learn_vocabularies, seen_in, sized
 from glassformer.tasks.options import check_options
 from glassformer.tasks.own_files import OwnFiles
-from glassformer.tasks.result import Evaluation, EvaluationOptions, Groups, in_pieces, number_columns, percent
+from glassformer.tasks.result import Evaluation, EvaluationOptions, Groups, computed, number_columns, percent
 from glassformer.tasks.samples import first_sample, write_samples
 from glassformer.tasks.task import Measure, means
 from glassformer.tasks.text_inputs import every_text, input_batches, text_ids
@@ -187,8 +187,12 @@ def evaluate_parity(loaded: Loaded, split: str, options: EvaluationOptions) -> P
     groups = Groups.of(loaded, split, {split: ones_and_zeros(loaded.config, split)})
     orders = {name: range(len(some)) for name, some in groups.every.items()}
     said: dict[str, list[str]] = {name: [] for name in orders}
-    for name, piece in in_pieces(orders, 16, options.progress):
-        said[name] += tell(loaded, [groups.every[name][i] for i in piece])
+
+    def told(name: str, piece: list[int]) -> list[str]:
+        return tell(loaded, [groups.every[name][i] for i in piece])
+
+    for name, _, some in computed(orders, 16, options, told):
+        said[name] += some
     hits = sum(one == SAID[int(text, 2) % 2] for text, one in zip(groups.every[split], said[split], strict=True))
     scores = ParityScores(wilson(hits, len(said[split])))
     return ParityEvaluation(

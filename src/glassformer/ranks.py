@@ -93,6 +93,21 @@ class Ranks:
             dist.broadcast_object_list(told, src=0)
         return told[0]
 
+    def from_each(self, do: Callable[[], T]) -> T:
+        """What every rank does for itself. If some cannot, the first of them says why, and all stop."""
+        if not self.joined:
+            return do()
+        done: list[T] = []
+        try:
+            done.append(do())
+            error = None
+        except GlassformerError as found:
+            error = found
+        for rank, theirs in enumerate(self.gather(error)):
+            if theirs is not None:
+                raise theirs if rank == self.rank else RankLostError("rank_failed", rank=rank, world=self.world, why="")
+        return done[0]
+
     def wait(self) -> None:
         """Until all ranks are here."""
         self.gather(0)

@@ -17,7 +17,7 @@ def test_the_mean_is_over_tokens_whatever_the_batches(batch_tokens: int) -> None
     config = run_config(batch_tokens=batch_tokens)
     model, store = small_model(config).double(), examples(30)
     task = translation(config)
-    found = validate(model, task, store, config.train, CPU)
+    found = validate(Spread.on_one(model, task), task, store, config.train, CPU)
     model.eval()
     whole = task.collate([store[i] for i in range(30)])
     assert whole.target_in is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
@@ -28,6 +29,10 @@ from glassformer.errors import InputError
 from glassformer.words import say
 
 
+def quietly(done: int, total: int) -> None:
+    """The progress of a rank that says nothing."""
+
+
 def command(
     run: TrainedRun,
     split: Annotated[str, typer.Option("--split", help=say("help.split"))] = "validation",
@@ -51,17 +56,21 @@ def command(
     if teacher_forced:
         raise InputError("teacher_forced_bleu")
     from glassformer.files import write_text
+    from glassformer.ranks import joined
     from glassformer.runs.output import claim
     from glassformer.runs.paths import data_files
     from glassformer.tasks.evaluation import evaluate
     from glassformer.tasks.search import search_for
 
-    loaded = open_model(run, checkpoint=checkpoint, device=device, dtype=dtype)
-    if hypotheses is not None:
-        claim(hypotheses, force=force, inputs=[run, *data_files(loaded.config)])
-    search = search_for(loaded, beam=beam, length_penalty=length_penalty, length_norm=length_norm, stop=stop)
-    with bar(say("judge.translating")) as progress:
-        found = evaluate(loaded, split, search, forensics=forensics, progress=progress)
+    with joined() as ranks:
+        loaded = ranks.from_each(lambda: open_model(run, checkpoint=checkpoint, device=device, dtype=dtype))
+        if hypotheses is not None:
+            ranks.from_first(lambda: claim(hypotheses, force=force, inputs=[run, *data_files(loaded.config)]))
+        search = search_for(loaded, beam=beam, length_penalty=length_penalty, length_norm=length_norm, stop=stop)
+        with bar(say("judge.translating")) if ranks.first else nullcontext(quietly) as progress:
+            found = evaluate(loaded, split, search, forensics=forensics, progress=progress, ranks=ranks)
+    if not ranks.first:
+        return
     # The scores first: they must not be lost if the translations cannot be written.
     print_found(found, json=json)
     if hypotheses is not None:

@@ -11,6 +11,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from glassformer.errors import InputError
 from glassformer.loading import Loaded
 from glassformer.metrics.interval import Proportion
+from glassformer.ranks import ALONE, Ranks
 from glassformer.show import Column, Sheet, Table, as_html, as_text
 from glassformer.tasks.search import SearchOptions
 from glassformer.words import say
@@ -26,6 +27,7 @@ class EvaluationOptions:
     search: SearchOptions = SearchOptions()
     forensics: bool = False
     progress: ExampleProgress = lambda done, total: None
+    ranks: Ranks = ALONE
 
 
 class Scores(Protocol):
@@ -36,6 +38,7 @@ class Scores(Protocol):
 
 S = TypeVar("S", bound=Scores)
 T = TypeVar("T")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -169,14 +172,32 @@ class Groups(Generic[T]):
         return [name for name in self.every if name not in self.apart]
 
 
-def in_pieces(
-    orders: Mapping[str, Sequence[int]], size: int, progress: ExampleProgress
-) -> Iterator[tuple[str, list[int]]]:
-    """The numbers of the examples, group by group, in order, `size` at a time; `progress` is called after each."""
-    every, done = sum(map(len, orders.values())), 0
-    for name, order in orders.items():
-        for first in range(0, len(order), size):
-            piece = [int(i) for i in order[first : first + size]]
-            yield name, piece
-            done += len(piece)
-            progress(done, every)
+def computed(
+    orders: Mapping[str, Sequence[int]],
+    size: int,
+    options: EvaluationOptions,
+    compute: Callable[[str, list[int]], R],
+) -> Iterator[tuple[str, list[int], R]]:
+    """What `compute` finds for the examples of each group, `size` at a time, in their order, with their numbers.
+
+    Of several ranks each computes its share, and all get everything; it is sent from host to host.
+    """
+    pieces = [
+        (name, [int(i) for i in order[first : first + size]])
+        for name, order in orders.items()
+        for first in range(0, len(order), size)
+    ]
+    ranks, every, done, mine = options.ranks, sum(map(len, orders.values())), 0, list[R]()
+    for number, (name, piece) in enumerate(pieces):
+        if number % ranks.world == ranks.rank:
+            found = compute(name, piece)
+            if ranks.joined:
+                mine.append(found)
+            else:
+                yield name, piece, found
+        done += len(piece)
+        options.progress(done, every)
+    if ranks.joined:
+        told = ranks.gather(mine)
+        for number, (name, piece) in enumerate(pieces):
+            yield name, piece, told[number % ranks.world][number // ranks.world]

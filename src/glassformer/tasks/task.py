@@ -116,6 +116,11 @@ def added(sums: Mapping[str, Sum], scores: Mapping[str, Sum]) -> dict[str, Sum]:
     }
 
 
+def on_host(scores: Mapping[str, Sum]) -> dict[str, Sum]:
+    """The same on the processor, to be told to other ranks."""
+    return {name: Sum(one.total.cpu(), one.count.cpu()) for name, one in scores.items()}
+
+
 def means(sums: Mapping[str, Sum]) -> dict[str, float]:
     """Each total divided by its count."""
     return {name: float(one.total) / float(one.count) for name, one in sums.items()}

@@ -16,7 +16,7 @@ from glassformer.version import __version__
 DECIDES = ("python", "torch", "numpy", "glassformer", "machine", "device", "threads", "ranks")
 
 
-def environment(device: torch.device, *, ranks: int) -> dict[str, Any]:
+def environment(device: torch.device, *, ranks: int = 1) -> dict[str, Any]:
     name = torch.cuda.get_device_name(device) if device.type == "cuda" else platform.processor() or platform.machine()
     return {
         "python": platform.python_version(),

@@ -13,7 +13,7 @@ from glassformer.data.examples import Examples
 from glassformer.data.sampler import Sampler
 from glassformer.losses import Sum
 from glassformer.ranks import ALONE, Ranks
-from glassformer.tasks.task import Task, added
+from glassformer.tasks.task import Task, added, on_host
 from glassformer.training.parallel import Spread
 from glassformer.training.precision import autocast
 
@@ -41,8 +41,7 @@ def validate(
 
 def _together(sums: Mapping[str, Sum], ranks: Ranks) -> dict[str, Sum]:
     """The sums of all ranks, added in their order, so that every rank finds the same numbers."""
-    on_host = {name: Sum(one.total.cpu(), one.count.cpu()) for name, one in sums.items()}
-    return reduce(added, ranks.gather(on_host), {}) if ranks.joined else dict(sums)
+    return reduce(added, filter(None, ranks.gather(on_host(sums)))) if ranks.joined else dict(sums)
 
 
 def make_sampler(store: Examples, task: Task[Any], config: TrainConfig, ranks: Ranks = ALONE) -> Sampler:

@@ -28,7 +28,7 @@ from glassformer.metrics.classification import (
 from glassformer.metrics.interval import Proportion
 from glassformer.show import Column, Sheet, Table
 from glassformer.tasks.classification.task import Classification
-from glassformer.tasks.result import Evaluation, EvaluationOptions, Groups, in_pieces, number_columns, percent
+from glassformer.tasks.result import Evaluation, EvaluationOptions, Groups, computed, number_columns, percent
 from glassformer.tasks.task import AT_ONCE
 from glassformer.words import say
 
@@ -208,10 +208,13 @@ def _guesses(
     """Batches hold examples of similar length; probabilities are computed in float64."""
     found = {name: Guesses.empty(len(store), len(task.labels)) for name, store in stores.items()}
     orders = {name: np.argsort(store.lengths[:, 0], kind="stable").tolist() for name, store in stores.items()}
-    for name, rows in in_pieces(orders, AT_ONCE, options.progress):
+
+    def guess(name: str, rows: list[int]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         batch = task.collate([stores[name][i] for i in rows])
         given = replace(batch, inputs=batch.inputs.to(loaded.dtype)) if isinstance(batch, ArrayBatch) else batch
         logits = task.logits(loaded.model, given.to(loaded.device))
-        found[name].probabilities[rows] = logits.double().softmax(-1).cpu().numpy()
-        found[name].true[rows] = batch.targets.numpy()
+        return logits.double().softmax(-1).cpu().numpy(), batch.targets.numpy()
+
+    for name, rows, (probabilities, true) in computed(orders, AT_ONCE, options, guess):
+        found[name].probabilities[rows], found[name].true[rows] = probabilities, true
     return found

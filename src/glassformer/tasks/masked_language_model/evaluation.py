@@ -19,7 +19,7 @@ from glassformer.loading import Loaded
 from glassformer.metrics.interval import Proportion, wilson
 from glassformer.show import Sheet
 from glassformer.tasks.masked_language_model.task import MaskedLanguageModel
-from glassformer.tasks.result import Evaluation, EvaluationOptions, Groups, in_pieces, number_columns, percent
+from glassformer.tasks.result import Evaluation, EvaluationOptions, Groups, computed, number_columns, percent
 from glassformer.words import say
 
 TEXTS = 64  # in a batch, of similar length
@@ -134,14 +134,20 @@ def _counted(
     counts = dict.fromkeys(stores, Counted())
     lines: dict[str, dict[int, str]] = {name: {} for name in stores}
     orders = {name: np.argsort(store.lengths[:, 0], kind="stable").tolist() for name, store in stores.items()}
-    for name, rows in in_pieces(orders, TEXTS, options.progress):
+
+    def guess(name: str, rows: list[int]) -> tuple[list[Counted], dict[int, str]]:
         store = stores[name]
-        counts[name] += _as_trained(loaded, task, store, rows)
+        counted, said = [_as_trained(loaded, task, store, rows)], dict[int, str]()
         for i in rows:
             guessed = _each_word(loaded, task, store[i][0])
             right = _all_right(guessed == store[i][0], task.masking.words(store[i][0]))
-            counts[name] += Counted(words=len(right), words_right=int(right.sum()))
-            lines[name][i] = " ".join(loaded.tokenizer.decode(guessed.tolist()).splitlines())
+            counted.append(Counted(words=len(right), words_right=int(right.sum())))
+            said[i] = " ".join(loaded.tokenizer.decode(guessed.tolist()).splitlines())
+        return counted, said
+
+    for name, _, (counted, said) in computed(orders, TEXTS, options, guess):
+        counts[name] = sum(counted, counts[name])
+        lines[name] |= said
     return counts, {name: [some[i] for i in range(len(some))] for name, some in lines.items()}
 
 

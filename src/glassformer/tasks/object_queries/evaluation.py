@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from glassformer.data.canvases import CLASSES, CanvasPlan
 from glassformer.loading import Loaded
@@ -15,8 +16,8 @@ from glassformer.metrics.boxes import BoxMatches, match_boxes
 from glassformer.metrics.interval import Proportion, wilson
 from glassformer.show import Sheet, Table
 from glassformer.tasks.object_queries.task import CanvasBatch, ObjectQueries, QueryAnswers, likeliest_objects
-from glassformer.tasks.result import Evaluation, EvaluationOptions, Groups, in_pieces, number_columns, percent
-from glassformer.tasks.task import added, means
+from glassformer.tasks.result import Evaluation, EvaluationOptions, Groups, computed, number_columns, percent
+from glassformer.tasks.task import added, means, on_host
 from glassformer.words import say
 
 PIECE = 128  # canvases in a pass
@@ -70,16 +71,19 @@ def evaluate_object_queries(loaded: Loaded, split: str, options: EvaluationOptio
     """Judge the answers on every canvas of a split."""
     found, task = CanvasPlan.of(loaded.config.data).examples(split), ObjectQueries.make(loaded.config)
     examples = Groups.of(loaded, split, {split: found}).every[split]
-    counts, lines, sums = torch.zeros(4, CLASSES, dtype=torch.long), [], dict[str, Sum]()
-    for _, piece in in_pieces({split: range(len(examples))}, PIECE, options.progress):
+    counts, lines, sums = torch.zeros(4, CLASSES, dtype=torch.long), list[str](), dict[str, Sum]()
+
+    def find(_: str, piece: list[int]) -> tuple[Tensor, list[str], dict[str, Sum]]:
         batch = task.collate([examples[i] for i in piece]).to(loaded.device)
         batch = replace(batch, images=batch.images.to(loaded.dtype))
         with torch.no_grad():
             said = likeliest_objects(loaded.model(batch.images))
             claims = match_boxes(*said, batch.labels, batch.boxes)
-            sums = added(sums, task.scores(loaded.model, batch))
-        counts += _counts(batch, said, claims).cpu()
-        lines += _lines(said)
+            scores = on_host(task.scores(loaded.model, batch))
+        return _counts(batch, said, claims).cpu(), _lines(said), scores
+
+    for _, _, (counted, some, scores) in computed({split: range(len(examples))}, PIECE, options, find):
+        counts, lines, sums = counts + counted, lines + some, added(sums, scores)
     return ObjectEvaluation(
         folder=loaded.folder,
         checkpoint=loaded.checkpoint.name,

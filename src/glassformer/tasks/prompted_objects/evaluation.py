@@ -15,8 +15,8 @@ from glassformer.metrics.interval import Proportion, wilson
 from glassformer.show import Sheet
 from glassformer.tasks.object_queries.task import QueryAnswers, likeliest_objects
 from glassformer.tasks.prompted_objects.task import PromptBatch, PromptedObjects, asked_canvases, is_right
-from glassformer.tasks.result import Evaluation, EvaluationOptions, Groups, in_pieces, number_columns, percent
-from glassformer.tasks.task import added, means
+from glassformer.tasks.result import Evaluation, EvaluationOptions, Groups, computed, number_columns, percent
+from glassformer.tasks.task import added, means, on_host
 from glassformer.words import say
 
 PIECE = 128  # canvases in a pass
@@ -67,14 +67,17 @@ def evaluate_prompted_objects(loaded: Loaded, split: str, options: EvaluationOpt
     task = PromptedObjects.make(loaded.config)
     examples = Groups.of(loaded, split, {split: asked_canvases(loaded.config, split)}).every[split]
     counts, lines, sums = torch.zeros(3, len(task.kinds), dtype=torch.double), list[str](), dict[str, Sum]()
-    for _, piece in in_pieces({split: range(len(examples))}, PIECE, options.progress):
+
+    def find(_: str, piece: list[int]) -> tuple[Tensor, list[str], dict[str, Sum]]:
         batch = task.collate([examples[i] for i in piece]).to(loaded.device)
         batch = replace(batch, images=batch.images.to(loaded.dtype))
         with torch.no_grad():
             found = likeliest_objects(task.answers(loaded.model, batch))
-            sums = added(sums, task.scores(loaded.model, batch))
-        counts += _counts(batch, found).cpu()
-        lines += _lines(task, batch, found)
+            scores = on_host(task.scores(loaded.model, batch))
+        return _counts(batch, found).cpu(), _lines(task, batch, found), scores
+
+    for _, _, (counted, said, more) in computed({split: range(len(examples))}, PIECE, options, find):
+        counts, lines, sums = counts + counted, lines + said, added(sums, more)
     scores = means(sums)
     return PromptEvaluation(
         folder=loaded.folder,

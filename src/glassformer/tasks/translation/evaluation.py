@@ -19,9 +19,8 @@ from glassformer.show import Column, ColumnKind, Sheet, Table
 from glassformer.tasks.result import (
     Evaluation,
     EvaluationOptions,
-    ExampleProgress,
     Groups,
-    in_pieces,
+    computed,
     number_columns,
     percent,
 )
@@ -110,7 +109,7 @@ def evaluate_translation(loaded: Loaded, split: str, options: EvaluationOptions)
         raise ConfigError("forensics_prepared", prepare=data.prepare)
     groups = Groups.of(loaded, split, pair_corpus(data).split(split))
     pairs, main = groups.every, groups.main
-    hypotheses = _translate(loaded, pairs, options.search, options.progress)
+    hypotheses = _translate(loaded, pairs, options)
     losses = {name: total_loss(loaded, some) for name, some in pairs.items()}
     scores = {
         name: score_outputs(Outputs(hypotheses[name], some.targets), perplexity(*losses[name]), data)
@@ -131,15 +130,17 @@ def evaluate_translation(loaded: Loaded, split: str, options: EvaluationOptions)
     )
 
 
-def _translate(
-    loaded: Loaded, pairs: Mapping[str, Pairs], search: SearchOptions, progress: ExampleProgress
-) -> dict[str, list[str]]:
+def _translate(loaded: Loaded, pairs: Mapping[str, Pairs], options: EvaluationOptions) -> dict[str, list[str]]:
     """The best translation of every sentence, group by group."""
-    search = as_trained(replace(search, n_best=1), loaded.config)
+    search = as_trained(replace(options.search, n_best=1), loaded.config)
     found: dict[str, list[str]] = {name: [] for name in pairs}
-    for name, piece in in_pieces({name: range(len(some)) for name, some in pairs.items()}, PIECE, progress):
+
+    def best(name: str, piece: list[int]) -> list[str]:
         sources = [pairs[name].sources[i] for i in piece]
-        found[name] += [one.text for one, *_ in candidates(loaded.model, loaded.vocabularies, sources, search)]
+        return [one.text for one, *_ in candidates(loaded.model, loaded.vocabularies, sources, search)]
+
+    for name, _, texts in computed({name: range(len(some)) for name, some in pairs.items()}, PIECE, options, best):
+        found[name] += texts
     return found
 
 

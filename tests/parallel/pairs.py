@@ -1,0 +1,127 @@
+"""Ranks that train together, forked from one process that has torch in memory: they are told what torchrun tells."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from glassformer.ranks import Ranks, joined
+from glassformer.tasks import TASKS
+from glassformer.training import events
+from glassformer.training.begin import again, begin
+from glassformer.training.job import Training
+from glassformer.training.loop import train
+from tiny_tasks import tiny
+
+SAME = {"log_every": 1, "evaluate_every": 2, "save_every": 4, "steps": 4, "ema": 0.9, "average": 1}
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
+
+
+def start(world: int, work: Callable[[Ranks], None]) -> list[int]:
+    """Fork so many ranks; their process ids. A failed one exits with 1."""
+    port, children = free_port(), []
+    for rank in range(world):
+        child = os.fork()
+        if child == 0:
+            told = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": world, "MASTER_PORT": port}
+            os.environ |= {"MASTER_ADDR": "127.0.0.1", **{name: str(value) for name, value in told.items()}}
+            status = 1
+            try:
+                torch.set_num_threads(1)
+                with joined() as ranks:
+                    work(ranks)
+                status = 0
+            except SystemExit:
+                pass
+            except BaseException as error:
+                sys.stderr.write(f"{traceback.format_exc()}\nrank {rank}: {error}\n")
+            finally:
+                sys.stderr.flush()
+                os._exit(status)
+        children.append(child)
+    return children
+
+
+def ended(children: list[int]) -> list[int]:
+    """The wait status of each."""
+    return [os.waitpid(child, 0)[1] for child in children]
+
+
+@dataclass(frozen=True)
+class InDouble:
+    """A task whose batches are in float64, as its model is."""
+
+    task: Any
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.task, name)
+
+    def collate(self, *given: Any) -> Any:
+        batch = self.task.collate(*given)
+        floats = {each.name: getattr(batch, each.name) for each in fields(batch)}
+        wide = {name: x.double() for name, x in floats.items() if isinstance(x, Tensor) and x.is_floating_point()}
+        return replace(batch, **wide)
+
+
+def in_double(job: Training) -> Training:
+    return replace(job, model=job.model.double(), task=InDouble(job.task), measure=None, show=None)
+
+
+def job_of(kind: str, folder: Path, ranks: Ranks, changes: Mapping[str, Any], model: Mapping[str, Any]) -> Training:
+    config = tiny(kind, train={**SAME, **changes}, model={"dropout": 0.0, **model})
+    begun = ranks.from_first(lambda: (folder / "config.toml").is_file())
+    return in_double(again(folder, None, ranks) if begun else begin(config, folder, ranks=ranks))
+
+
+def live(kind: str, folder: Path, changes: Mapping[str, Any], model: Mapping[str, Any]) -> Callable[[Ranks], None]:
+    """Train, or go on; rank 0 writes what every step and evaluation found."""
+
+    def work(ranks: Ranks) -> None:
+        job = job_of(kind, folder, ranks, changes, model)
+        found: list[Any] = []
+        for event in train(job, resume=bool(job.run.checkpoints_by_step())):
+            match event:
+                case events.Logged():
+                    found.append([event.step, event.loss, event.gradient_norm, event.tokens])
+                case events.Evaluated() | events.Averaged():
+                    found.append([getattr(event, "step", -1), *event.metrics.values()])
+        if ranks.first:
+            (folder.parent / f"{folder.name}.json").write_text(json.dumps(found))
+
+    return work
+
+
+VARIANTS = {"one": (1, None), "ddp": (2, "ddp"), "fsdp": (2, "fsdp")}
+
+
+def main(folder: Path, kinds: list[str]) -> None:
+    """Every task on one rank and on two, with and without accumulation on each."""
+    failed = 0
+    for kind in kinds:
+        for name, (world, parallel) in VARIANTS.items():
+            for each in (1, 2) if kind == "translation" else (1,):  # micro-batches of each of two ranks
+                changes = {"accumulate": each * 2 // world} | ({"parallel": parallel} if parallel else {})
+                place = folder / kind / f"{name}-{each}"
+                place.parent.mkdir(parents=True, exist_ok=True)
+                failed += any(ended(start(world, live(kind, place, changes, {}))))
+    sys.exit(bool(failed))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2:] or list(TASKS))
