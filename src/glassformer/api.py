@@ -30,6 +30,7 @@ from glassformer.ledger.rows import ParameterRow, rows_of_box
 from glassformer.loading import Loaded, Model, name_of, open_config
 from glassformer.models.build import build as build_config
 from glassformer.models.check import check as check_config
+from glassformer.ranks import joined
 from glassformer.runs import Run
 from glassformer.sharing import TrainedModels
 from glassformer.sharing import trained_models as list_models
@@ -261,14 +262,17 @@ def train(
 ) -> TrainedRun:
     """Train a recipe of the package or a TOML file; the run is in `out` (default: runs/NAME).
 
-    `overrides` sets any key: {"train.steps": 500}; `watch` is called with every event as it happens.
+    `overrides` sets any key: {"train.steps": 500}; `watch` is called with every event as it happens. In a script that
+    torchrun has started, all its processes train one model; `watch` is then called in each.
     """
     if not isinstance(overrides, Mapping | None):
         raise wrong_type("overrides", overrides, "table")
-    job, resumed = begin_or_again(recipe, out, resume, overrides or {})
-    for event in train_watched(job, resume=resumed):
-        if not isinstance(event, NotShown):
-            watch(event)
+    changes = overrides or {}
+    with joined(always="train.parallel" in changes) as ranks:
+        job, resumed = begin_or_again(recipe, out, resume, changes, ranks=ranks)
+        for event in train_watched(job, resume=resumed):
+            if not isinstance(event, NotShown):
+                watch(event)
     return TrainedRun(job.run.folder)
 
 

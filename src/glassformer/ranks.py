@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import count
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from glassformer.errors import GlassformerError, RankError, reason
@@ -132,6 +133,15 @@ class Ranks:
             time.sleep(0.05)
         return None
 
+    def when_all_have(self, name: str) -> None:
+        """Until every rank has come so far, however long that takes it."""
+        if self.store is None:
+            return
+        self.store.set(f"done/{name}/{self.rank}", "")
+        while not all(self._told(f"done/{name}/{other}") for other in range(self.world)):
+            self._stop_with_others()
+            time.sleep(0.05)
+
     def tell_failure(self, error: BaseException) -> None:
         """So that the others can say why they stop."""
         if self.store is None or isinstance(error, RankLostError | SystemExit):
@@ -200,6 +210,7 @@ class RankLostError(RankError):
 
 
 ALONE = Ranks()
+_MEETINGS = count()  # of this process: what was said at one is not heard at the next
 
 
 def under_torchrun(environment: Mapping[str, str] = os.environ) -> bool:
@@ -253,7 +264,8 @@ def _meeting(rank: int, world: int, patience: timedelta) -> Store:
     address = f"{os.environ['MASTER_ADDR']}:{os.environ['MASTER_PORT']}"
     try:
         found, _, _ = next(rendezvous("env://", rank, world, timeout=patience))
-        store: Store = PrefixStore(f"glassformer/{os.environ.get('TORCHELASTIC_RESTART_COUNT', 0)}", found)
+        attempt = f"{os.environ.get('TORCHELASTIC_RESTART_COUNT', 0)}.{next(_MEETINGS)}"
+        store: Store = PrefixStore(f"glassformer/{attempt}", found)
         store.set(f"here/{rank}", f"{_machine()} {os.getpid()}")
     except (RuntimeError, ValueError) as error:
         raise RankError("rank_no_meeting", rank=rank, world=world, address=address, why=_short(error)) from error

@@ -10,7 +10,7 @@ import pytest
 
 from glassformer.errors import FileError
 from glassformer.runs import read_manifest, verify, write_manifest
-from glassformer.runs.manifest import FORMAT, is_whole, sha256
+from glassformer.runs.manifest import NEWEST, is_whole, sha256
 
 
 def folder(tmp_path: Path) -> Path:
@@ -52,7 +52,7 @@ def damage_manifest(made: Path) -> None:
 
 
 def newer(made: Path) -> None:
-    (made / "manifest.json").write_text(json.dumps({"format": FORMAT + 1, "files": {}}))
+    (made / "manifest.json").write_text(json.dumps({"format": NEWEST + 1, "files": {}}))
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def newer(made: Path) -> None:
         (remove, "step lacks model; use another checkpoint"),
         (remove_manifest, r"step has no manifest\.json, so it is not a whole checkpoint"),
         (damage_manifest, r"manifest\.json is not JSON"),
-        (newer, "step has format 2, and this version reads up to 1; install a newer Glassformer"),
+        (newer, "step has format 3, and this version reads up to 2; install a newer Glassformer"),
     ],
 )
 def test_whatever_is_wrong_is_one_line(tmp_path: Path, damage: Callable[[Path], None], message: str) -> None:

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from glassformer.losses import cross_entropy
+from glassformer.training.parallel import Spread
 from glassformer.training.validate import make_sampler, validate
 from small_run import examples, run_config, small_model, translation
 
@@ -30,10 +31,10 @@ def test_the_mean_is_over_tokens_whatever_the_batches(batch_tokens: int) -> None
 
 def test_the_model_goes_on_as_it_was() -> None:
     config = run_config()
-    model = small_model(config)
+    model, task = small_model(config), translation(config)
     for training in (True, False):
         model.train(training)
-        validate(model, translation(config), examples(5), config.train, CPU)
+        validate(Spread.on_one(model, task), task, examples(5), config.train, CPU)
         assert model.training == training
     assert all(p.grad is None for p in model.parameters())
 

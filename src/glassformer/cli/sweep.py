@@ -15,6 +15,7 @@ from glassformer.errors import UsageError
 from glassformer.words import language, say
 
 if TYPE_CHECKING:
+    from glassformer.ranks import Ranks
     from glassformer.training.sweep import Trial
 
 Vary = Annotated[list[str] | None, typer.Option("--vary", help=say("help.vary"), show_default=False)]
@@ -34,21 +35,30 @@ def command(
     varied, changes = variations(vary), overrides(set_)
     from glassformer.cli.lasting import lasting
     from glassformer.files import disk, write_json
+    from glassformer.ranks import joined
     from glassformer.runs.output import claim_folder, mark_folder
     from glassformer.tasks.own import open_recipe_or_data
     from glassformer.training.sweep import plan_trials
     from glassformer.training.sweep_picture import draw_sweep
     from glassformer.training.sweep_results import compare_trials
 
-    name = open_recipe_or_data(recipe, changes).name
-    folder = out or Path("runs") / f"{name}-sweep"
-    trials = plan_trials(recipe, varied, seeds, folder, changes)
-    claim_folder(folder, "sweep", force=force or (folder / "sweep.json").is_file())  # older sweeps have no marker
-    with disk(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-    mark_folder(folder, "sweep")
-    with lasting():
-        whole = _follow(trials, quiet=json)
+    def claimed() -> tuple[str, Path, list[Trial]]:
+        name = open_recipe_or_data(recipe, changes).name
+        folder = out or Path("runs") / f"{name}-sweep"
+        trials = plan_trials(recipe, varied, seeds, folder, changes)
+        claim_folder(folder, "sweep", force=force or (folder / "sweep.json").is_file())  # older sweeps have no marker
+        with disk(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        mark_folder(folder, "sweep")
+        return name, folder, trials
+
+    with joined() as ranks, lasting():
+        name, folder, trials = ranks.from_first(claimed)
+        mine = _follow(trials, ranks, quiet=json or not ranks.first)
+        ranks.when_all_have("swept")
+        whole = not ranks.any(not mine)
+    if not ranks.first:
+        return 0 if whole else 1
     found = compare_trials(name, trials)
     write_json(folder / "sweep.json", found.to_json())
     draw_sweep(found, folder / "sweep.png")
@@ -86,8 +96,8 @@ def _parts(text: str) -> list[str]:
     return parts
 
 
-def _follow(trials: list[Trial], *, quiet: bool) -> bool:
-    """Train all trials, with a line at the beginning and the end of each; False if it was stopped."""
+def _follow(trials: list[Trial], ranks: Ranks, *, quiet: bool) -> bool:
+    """Train all trials of this rank, with a line at the beginning and the end of each; False if it was stopped."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -96,7 +106,7 @@ def _follow(trials: list[Trial], *, quiet: bool) -> bool:
     console = Console(stderr=True, highlight=False, markup=False, emoji=False, soft_wrap=True)
     columns = BarColumn(30), MofNCompleteColumn(), TextColumn("{task.description}", markup=False), TimeRemainingColumn()
     with Progress(*columns, console=console, transient=True, disable=quiet or not sys.stderr.isatty()) as bars:
-        return _show(sweep(trials), trials, bars, quiet)
+        return _show(sweep(trials, ranks), trials, bars, quiet)
 
 
 def _show(happening: Iterable[Any], trials: list[Trial], bars: Any, quiet: bool) -> bool:

@@ -89,12 +89,10 @@ def one_of_several(changes: dict[str, Any]) -> bool:
 def follow(recipe: str, out: Path | None, resume: bool, changes: dict[str, Any], ranks: Ranks) -> int:
     """Train as one of the ranks that say nothing; return the exit code."""
     from glassformer.training.events import COMPLETE, Stopped
-    from glassformer.training.loop import train
+    from glassformer.training.watch import train_watched
 
     job, resumed = prepare(recipe, out, resume, changes, lambda config: None, ranks)
-    last = None
-    for event in train(job, resume=resumed):
-        last = event
+    *_, last = train_watched(job, resume=resumed)
     return 0 if isinstance(last, Stopped) and last.reason in COMPLETE else 1
 
 

@@ -17,6 +17,7 @@ from glassformer.config.recipe import RunConfig
 from glassformer.config.values import size
 from glassformer.errors import ConfigError, FileError, InputError
 from glassformer.models.check import check
+from glassformer.ranks import ALONE, Ranks
 from glassformer.runs import Run
 from glassformer.tasks import kind_of
 from glassformer.tasks.own import open_recipe_or_data
@@ -96,12 +97,16 @@ def plan_trials(
     return trials
 
 
-def sweep(trials: Sequence[Trial]) -> Iterator[tuple[Trial, Event | Skipped | Diverged]]:
-    """Train one trial after another, yielding every event with its trial. Stops when asked to."""
+def sweep(trials: Sequence[Trial], ranks: Ranks = ALONE) -> Iterator[tuple[Trial, Event | Skipped | Diverged]]:
+    """Train one trial after another, yielding every event with its trial. Stops when asked to.
+
+    Of several ranks each trains its share of the trials, every trial on one device.
+    """
     for trial in trials:
         if (trial.folder / "config.toml").is_file():
             _same_recipe(trial)
-    for trial in trials:
+    ranks.wait()  # before one of them begins to write
+    for trial in trials[ranks.rank :: ranks.world]:
         begun = (trial.folder / "config.toml").is_file()
         if begun and Run.open(trial.folder).status.get("state") in COMPLETE:
             yield trial, Skipped()

@@ -31,7 +31,11 @@ class NotShown:
 
 
 def train_watched(job: Training, *, resume: bool = False, clock: Clock = time.monotonic) -> Iterator[Event | NotShown]:
-    """`train`, keeping the status, the pictures and TensorBoard in the run folder up to date."""
+    """`train`, keeping the status, the pictures and TensorBoard in the run folder up to date; of several ranks, one
+    does that."""
+    if not job.ranks.first:
+        yield from train(job, resume=resume)
+        return
     watcher: RunWatcher | None = None
     with closing(train(job, resume=resume)) as happening:  # type: ignore[type-var]
         try:

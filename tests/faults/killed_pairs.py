@@ -15,11 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pairs import ended, job_of, start
-
 from glassformer.ranks import Ranks
 from glassformer.training import events
 from glassformer.training.loop import train
+from pairs import ended, job_of, start
 
 CHANGES = {"steps": 30, "save_every": 2, "evaluate_every": 10, "log_every": 1, "keep": 2, "ema": 0.9, "average": 2}
 STEP, SAVING = range(2)  # bytes that outlive a killed process
