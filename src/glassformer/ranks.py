@@ -71,7 +71,7 @@ class Ranks:
         with self.within_reach():
             if isinstance(mine, int):  # in every step: a number is told without being packed
                 numbers = [torch.zeros((), dtype=torch.int64) for _ in range(self.world)]
-                dist.all_gather(numbers, torch.tensor(mine))
+                dist.all_gather(numbers, torch.tensor(int(mine)))
                 return [type(mine)(int(number)) for number in numbers]
             told: list[Any] = [None] * self.world
             dist.all_gather_object(told, mine)
@@ -180,15 +180,7 @@ class Ranks:
         if self.store is None or not self._told(f"here/{other}"):
             return False
         machine, _, process = self.store.get(f"here/{other}").decode().rpartition(" ")
-        if machine != _machine():
-            return False
-        try:
-            os.kill(int(process), 0)
-        except ProcessLookupError:
-            return True
-        except OSError:
-            pass
-        return False
+        return machine == _machine() and _has_ended(process)
 
     def _unreachable(self, error: RuntimeError) -> RankLostError:
         return RankLostError("rank_unreachable", rank=self.rank, world=self.world, why=_short(error))
@@ -202,15 +194,23 @@ class Ranks:
 
 
 class RankLostError(RankError):
-    """Another rank is gone, so this one stops."""
+    """Another rank is gone, so this one stops: it failed, ended without a word, or is out of reach."""
 
     def is_said_by(self, rank: int) -> bool:
-        """One rank speaks for all that are left; if the other could still say what its failure was, none does."""
-        return self.key != "rank_failed" and rank == (1 if self.values["rank"] == 0 else 0)
+        """If another has ended, one speaks for all that are left; if it could still say why itself, none does."""
+        if self.key == "rank_gone":
+            return rank == (1 if self.values["rank"] == 0 else 0)
+        return self.key == "rank_unreachable"
 
 
 ALONE = Ranks()
 _MEETINGS = count()  # of this process: what was said at one is not heard at the next
+
+
+def hush() -> None:
+    """Before torch is loaded: one line says that a rank is gone, not also a page of addresses in C++."""
+    if under_torchrun():
+        os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
 
 
 def under_torchrun(environment: Mapping[str, str] = os.environ) -> bool:
@@ -259,11 +259,10 @@ def joined(*, always: bool = False) -> Iterator[Ranks]:
 def _meeting(rank: int, world: int, patience: timedelta) -> Store:
     """The store where the ranks meet. Raises if it cannot be reached, or names the ranks that have not come."""
     from torch.distributed.distributed_c10d import PrefixStore
-    from torch.distributed.rendezvous import rendezvous
 
     address = f"{os.environ['MASTER_ADDR']}:{os.environ['MASTER_PORT']}"
     try:
-        found, _, _ = next(rendezvous("env://", rank, world, timeout=patience))
+        found = _store_of_torchrun(rank, world, patience)
         attempt = f"{os.environ.get('TORCHELASTIC_RESTART_COUNT', 0)}.{next(_MEETINGS)}"
         store: Store = PrefixStore(f"glassformer/{attempt}", found)
         store.set(f"here/{rank}", f"{_machine()} {os.getpid()}")
@@ -276,6 +275,27 @@ def _meeting(rank: int, world: int, patience: timedelta) -> Store:
             raise RankError("ranks_missing", rank=rank, missing=names, world=world, seconds=seconds)
         time.sleep(0.02)
     return store
+
+
+def _store_of_torchrun(rank: int, world: int, patience: timedelta) -> Store:
+    """The one that torchrun keeps or, where it keeps none, rank 0 does."""
+    from torch.distributed import TCPStore
+
+    kept = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
+    place = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+    return TCPStore(*place, world, rank == 0 and not kept, patience, wait_for_workers=False)
+
+
+def _has_ended(process: str) -> bool:
+    """Whether a process of this machine has ended, also if nobody has asked for its status yet."""
+    try:
+        os.kill(int(process), 0)
+        with open(f"/proc/{process}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] == "Z"
+    except ProcessLookupError:
+        return True
+    except OSError:  # another user's, or a system without /proc
+        return False
 
 
 def _timeout() -> float:
@@ -298,7 +318,8 @@ def _of_network(error: RuntimeError) -> bool:
 
 def _short(error: BaseException) -> str:
     lines = str(error).splitlines() or [type(error).__name__]
-    return lines[0].partition("] ")[2] or lines[0] if lines[0].startswith("[") else lines[0]
+    first = lines[0].partition("] ")[2] or lines[0] if lines[0].startswith("[") else lines[0]
+    return first.rstrip(". ")
 
 
 def _machine() -> str:

@@ -15,11 +15,13 @@ from typing import Any, NoReturn
 
 from glassformer.cli.output import one_line
 from glassformer.errors import GlassformerError, GlassformerWarning, Phrase, UsageError, suggest
+from glassformer.ranks import hush
 from glassformer.words import LANGUAGES, language, say
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the command line and leave with its exit code."""
+    hush()
     argv = list(sys.argv[1:] if arguments is None else arguments)
     sys.stdout = sys.stdout or StringIO()  # None if the shell has closed it
     if isinstance(sys.stdout, TextIOWrapper):  # a character that the terminal cannot show is no reason to stop
