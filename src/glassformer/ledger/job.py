@@ -115,5 +115,7 @@ def full_batch(config: RunConfig, row: int | None = None) -> Job:
         accumulate=train.accumulate,
         dtype=TYPES[train.precision],
         optimizer=optimizer_name(train.optimizer),
-        parallel="ddp",
+        devices=train.ranks or 1,
+        parallel=train.parallel or "ddp",
+        checkpointing="full" if train.recompute else "none",
     )

@@ -59,7 +59,7 @@ class DryRun:
 
     @property
     def epochs(self) -> float:
-        return self.config.train.steps * self.config.train.accumulate / self.batches
+        return self.config.train.steps * self.config.train.micro_batches / self.batches
 
     def to_json(self) -> dict[str, Any]:
         known = {key: value for key, value in vars(self).items() if key not in ("config", "first")}

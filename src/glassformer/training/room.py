@@ -21,6 +21,7 @@ from glassformer.tasks.token_scores import plain_smoothing
 from glassformer.tasks.translation.task import Translation, row_without_padding
 from glassformer.training.compile import wanted_compiled
 
+KEPT = ("weights", "gradients", "optimizer")  # what FSDP cuts
 SPARE = 0.9  # of the memory; the rest goes to fragments, kernels and the libraries themselves
 
 
@@ -44,6 +45,7 @@ def full_step(config: RunConfig, device: torch.device) -> Pass:
         optimizer=job.optimizer,
         loss="chunks" if chunks else "whole",
         compiled=wanted_compiled(config, device),
+        recompute=train.recompute,
     )
 
 
@@ -58,9 +60,15 @@ def _row(config: RunConfig) -> int | None:
 
 
 def needed(config: RunConfig, device: torch.device) -> int:
-    """The peak of a step in bytes, with the moving average of the weights if there is one."""
-    found = memory(config.model, full_step(config, device))
-    return found.peak + (found.total("weights") if config.train.ema else 0)
+    """The peak of a step in bytes, with the moving average of the weights if there is one.
+
+    Of a model that is cut over the ranks (FSDP), what training keeps between the steps is this rank's share.
+    """
+    train, found = config.train, memory(config.model, full_step(config, device))
+    average = found.total("weights") if train.ema else 0
+    held = sum(map(found.total, KEPT)) + average
+    shards = train.ranks or 1 if train.parallel == "fsdp" else 1
+    return found.peak + average - (held - held // shards)
 
 
 def fitting(config: RunConfig, room: int, device: torch.device) -> RunConfig | None:

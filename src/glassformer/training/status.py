@@ -64,7 +64,7 @@ def status_rows(
 ) -> dict[str, str]:
     """The status as label → value. `now` holds values that are newer than status.json."""
     config, status = run.config.train, {"state": "running", "step": 0, "epoch": 0, **run.status, **(now or {})}
-    batch = say("watch.status.tokens", lang, tokens=f"{config.batch_tokens * config.accumulate:,}")
+    batch = say("watch.status.tokens", lang, tokens=f"{config.batch_tokens * config.micro_batches:,}")
     epoch = status["epoch"] + 1
     epochs = max(math.ceil(config.steps / standing.steps_per_epoch), epoch) if standing.steps_per_epoch else 0
     mixed = config.precision if config.precision != "float32" else say("watch.status.off", lang)
