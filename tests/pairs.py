@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from glassformer.ranks import Ranks, joined
+from glassformer.ranks import Ranks, ranks_here
 from glassformer.tasks import TASKS
 from glassformer.training import events
 from glassformer.training.begin import again, begin
@@ -44,7 +44,7 @@ def start(world: int, work: Callable[[Ranks], None]) -> list[int]:
             status = 1
             try:
                 torch.set_num_threads(1)
-                with joined() as ranks:
+                with ranks_here() as ranks:
                     work(ranks)
                 status = 0
             except SystemExit:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from glassformer.errors import FileError, GlassformerError
-from glassformer.ranks import TIMEOUT, Ranks, joined
+from glassformer.ranks import TIMEOUT, Ranks, ranks_here
 from pairs import free_port
 
 
@@ -77,7 +77,7 @@ def first_is_killed(ranks: Ranks) -> Any:
 def outcome(story: Callable[[Ranks], Any]) -> dict[str, Any]:
     """What a rank ends with: its answer, its line, or nothing at all."""
     try:
-        with joined() as ranks:
+        with ranks_here() as ranks:
             return {"answer": story(ranks)}
     except GlassformerError as error:
         return {"line": str(error), "korean": error.in_language("ko")}

@@ -11,7 +11,7 @@ import pytest
 
 import rank_stories
 from glassformer.errors import RankError
-from glassformer.ranks import ALONE, GIVEN_BY_TORCHRUN, TIMEOUT, Ranks, hush, joined, under_torchrun
+from glassformer.ranks import ALONE, GIVEN_BY_TORCHRUN, TIMEOUT, Ranks, hush, ranks_here, under_torchrun
 from once import once
 
 LOST = "data.tsv: no such file; check the path, or name a preset (glassformer presets)"
@@ -95,7 +95,7 @@ def test_a_single_process_of_torchrun_is_alone() -> None:
 
 
 def test_alone_nothing_is_told_to_anybody() -> None:
-    with joined() as ranks:
+    with ranks_here() as ranks:
         assert ranks is ALONE
     assert ranks.first and not ranks.joined
     assert (ranks.sum(3), ranks.any(True), ranks.gather("a")) == (3, True, ["a"])
@@ -116,7 +116,7 @@ def test_a_time_limit_is_a_number_of_seconds(monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.setenv(name, value)
     assert under_torchrun()
     message = "GLASSFORMER_RANK_TIMEOUT='soon' is not a number of seconds above 0; write 600, for example"
-    with pytest.raises(RankError, match=message), joined():
+    with pytest.raises(RankError, match=message), ranks_here():
         pass
 
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from glassformer.errors import GlassformerError, RankError, reason
@@ -180,7 +181,7 @@ class Ranks:
         if self.store is None or not self._told(f"here/{other}"):
             return False
         machine, _, process = self.store.get(f"here/{other}").decode().rpartition(" ")
-        return machine == _machine() and _has_ended(process)
+        return machine == os.uname().nodename and _has_ended(process)
 
     def _unreachable(self, error: RuntimeError) -> RankLostError:
         return RankLostError("rank_unreachable", rank=self.rank, world=self.world, why=_short(error))
@@ -218,7 +219,7 @@ def under_torchrun(environment: Mapping[str, str] = os.environ) -> bool:
 
 
 @contextmanager
-def joined(*, always: bool = False) -> Iterator[Ranks]:
+def ranks_here(*, always: bool = False) -> Iterator[Ranks]:
     """Inside, the ranks that torchrun has started know each other. `always`: also if there is only one.
 
     A process that torchrun has not started is alone.
@@ -231,12 +232,11 @@ def joined(*, always: bool = False) -> Iterator[Ranks]:
     import torch.distributed as dist
 
     rank, world, local = (int(environment[name]) for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"))
-    backend = "gloo"
-    if torch.cuda.is_available():
-        if local >= torch.cuda.device_count():
-            raise RankError("ranks_devices", local=local + 1, devices=torch.cuda.device_count())
+    here = int(environment.get("LOCAL_WORLD_SIZE", world))
+    on_accelerators = 0 < here <= torch.cuda.device_count()
+    if on_accelerators:
         torch.cuda.set_device(local)
-        backend = "cpu:gloo,cuda:nccl"
+    backend = "cpu:gloo,cuda:nccl" if on_accelerators else "gloo"
     patience = timedelta(seconds=_timeout())
     ranks = Ranks(rank, world, local, _meeting(rank, world, patience))
     dist.init_process_group(backend, store=ranks.store, rank=rank, world_size=world, timeout=patience)
@@ -265,7 +265,7 @@ def _meeting(rank: int, world: int, patience: timedelta) -> Store:
         found = _store_of_torchrun(rank, world, patience)
         attempt = f"{os.environ.get('TORCHELASTIC_RESTART_COUNT', 0)}.{next(_MEETINGS)}"
         store: Store = PrefixStore(f"glassformer/{attempt}", found)
-        store.set(f"here/{rank}", f"{_machine()} {os.getpid()}")
+        store.set(f"here/{rank}", f"{os.uname().nodename} {os.getpid()}")
     except (RuntimeError, ValueError) as error:
         raise RankError("rank_no_meeting", rank=rank, world=world, address=address, why=_short(error)) from error
     until = time.monotonic() + patience.total_seconds()
@@ -279,7 +279,7 @@ def _meeting(rank: int, world: int, patience: timedelta) -> Store:
 
 def _store_of_torchrun(rank: int, world: int, patience: timedelta) -> Store:
     """The one that torchrun keeps or, where it keeps none, rank 0 does."""
-    from torch.distributed import TCPStore
+    from torch._C._distributed_c10d import TCPStore
 
     kept = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
     place = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
@@ -290,8 +290,7 @@ def _has_ended(process: str) -> bool:
     """Whether a process of this machine has ended, also if nobody has asked for its status yet."""
     try:
         os.kill(int(process), 0)
-        with open(f"/proc/{process}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] == "Z"
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except ProcessLookupError:
         return True
     except OSError:  # another user's, or a system without /proc
@@ -304,23 +303,16 @@ def _timeout() -> float:
         seconds = float(given or WAITED)
     except ValueError:
         seconds = -1.0
-    if not 0 < seconds < float("inf"):
-        raise RankError("rank_timeout", name=TIMEOUT, value=given)
-    return seconds
+    if 0 < seconds < float("inf"):
+        return seconds
+    raise RankError("rank_timeout", name=TIMEOUT, value=given)
 
 
 def _of_network(error: RuntimeError) -> bool:
-    import torch.distributed as dist
-
     marks = ("gloo", "Connection", "NCCL", "Timed out")
-    return isinstance(error, dist.DistError) or any(mark in str(error) for mark in marks)
+    return type(error).__name__.startswith("Dist") or any(mark in str(error) for mark in marks)
 
 
 def _short(error: BaseException) -> str:
     lines = str(error).splitlines() or [type(error).__name__]
-    first = lines[0].partition("] ")[2] or lines[0] if lines[0].startswith("[") else lines[0]
-    return first.rstrip(". ")
-
-
-def _machine() -> str:
-    return os.uname().nodename
+    return (lines[0].partition("] ")[2] if lines[0].startswith("[") else lines[0]).rstrip(". ")

@@ -35,7 +35,7 @@ def command(
     varied, changes = variations(vary), overrides(set_)
     from glassformer.cli.lasting import lasting
     from glassformer.files import disk, write_json
-    from glassformer.ranks import joined
+    from glassformer.ranks import ranks_here
     from glassformer.runs.output import claim_folder, mark_folder
     from glassformer.tasks.own import open_recipe_or_data
     from glassformer.training.sweep import plan_trials
@@ -52,7 +52,7 @@ def command(
         mark_folder(folder, "sweep")
         return name, folder, trials
 
-    with joined() as ranks, lasting():
+    with ranks_here() as ranks, lasting():
         name, folder, trials = ranks.from_first(claimed)
         mine = _follow(trials, ranks, quiet=json or not ranks.first)
         ranks.when_all_have("swept")

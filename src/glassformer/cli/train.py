@@ -50,7 +50,7 @@ def command(
     changes = together(overrides(set_), {key: value for key, value in given.items() if value is not None})
     from glassformer.cli.lasting import lasting
     from glassformer.cli.progress import preparing, show
-    from glassformer.ranks import joined
+    from glassformer.ranks import ranks_here
     from glassformer.training.events import COMPLETE
     from glassformer.training.watch import train_watched
 
@@ -65,7 +65,7 @@ def command(
         except GlassformerError as error:
             warn("dry_run_refused", why=reason(error))
         return
-    with joined(always=one_of_several(changes)) as ranks:
+    with ranks_here(always=one_of_several(changes)) as ranks:
         ranks.from_first(lambda: refuse_recipe(recipe, changes))
         if not ranks.first:
             raise typer.Exit(follow(recipe, out, resume, changes, ranks))

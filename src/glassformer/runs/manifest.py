@@ -16,7 +16,7 @@ FORMAT = 1  # of a folder that one process writes
 NEWEST = 2  # with shards of several ranks: see shards.py. Older is read, newer refused
 
 
-def write_manifest(folder: Path, form: int = FORMAT) -> None:
+def write_manifest(folder: Path, *, sharded: bool = False) -> None:
     """Sync every file and record its size and hash; the manifest is written last.
 
     Training waits for this, so a file is hashed while the disk still writes it.
@@ -28,7 +28,7 @@ def write_manifest(folder: Path, form: int = FORMAT) -> None:
         for each in synced:
             each.result()
     files = {path.name: {"bytes": path.stat().st_size, "sha256": x} for path, x in zip(paths, hashes, strict=True)}
-    write_json(folder / MANIFEST, {"format": form, "files": files})
+    write_json(folder / MANIFEST, {"format": NEWEST if sharded else FORMAT, "files": files})
 
 
 def read_manifest(folder: Path) -> dict[str, dict[str, Any]]:

@@ -60,8 +60,10 @@ def card(chapter: RunChapter, device: Device | None = None) -> Card | None:
     share, (each, count) = done.get("step", 0) / steps, _counted(config, size)
     flops = [] if one is None else [PredictedRow("flops", one.predicted_flops, one.measured_flops)]
     memory = _memory(chapter, one)
-    seen = [] if not count else [PredictedRow(each, count * config.train.micro_batches * steps * share, done.get("tokens"))]
-    seconds = PredictedRow("seconds", None if known is None else made.step * steps * share, done.get("elapsed"))
+    taken = steps * share
+    in_all = count * config.train.micro_batches * taken
+    seen = [PredictedRow(each, in_all, done.get("tokens"))] if count else []
+    seconds = PredictedRow("seconds", None if known is None else made.step * taken, done.get("elapsed"))
     reached = made.utilisation or UTILISATION
     return Card(rows=(*flops, *memory, *seen, seconds), length=size.length, batch=job.batch, utilisation=reached)
 

@@ -8,7 +8,9 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from glassformer.config.recipe import TrainConfig
 from glassformer.errors import FileError
+from glassformer.runs import Run
 from glassformer.runs.manifest import verify
 from glassformer.runs.shards import is_sharded, read_shards, shard_files
 from glassformer.runs.weights import WEIGHTS_FILE, read_tensors
@@ -26,6 +28,14 @@ def mean(weights: Iterable[Mapping[str, Tensor]]) -> dict[str, Tensor]:
             kinds[name] = value.dtype
             total[name] = value.double() if name not in total else total[name] + value
     return {name: (value / n).to(kinds[name]) for name, value in total.items()}
+
+
+def to_average(run: Run, config: TrainConfig) -> tuple[int, ...]:
+    """The last steps whose checkpoints were due, the same in a run that was interrupted; none if that was done."""
+    if run.averaged and any(record["kind"] == "averaged" for record in run.log.read()):
+        return ()
+    due = sorted(step for step in run.checkpoints_by_step() if step % config.save_every == 0)
+    return tuple(due[-config.average :])
 
 
 def average(checkpoints: Sequence[Path], folder: Path) -> dict[str, Tensor]:

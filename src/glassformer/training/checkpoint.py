@@ -18,10 +18,9 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from glassformer.errors import FileError
-from glassformer.files import TEMPORARY, disk, read_json, remove_folder, sync, write_json
+from glassformer.files import TEMPORARY, disk, read_json, remove_folder, remove_leftovers, sync, write_json
 from glassformer.ranks import ALONE, Ranks
 from glassformer.runs import Run, verify, write_manifest
-from glassformer.runs.manifest import FORMAT, NEWEST
 from glassformer.runs.shards import (
     describe_shards,
     fill_from_shards,
@@ -83,7 +82,7 @@ class Checkpoint:
         with disk(folder):
             describe_shards(draft, self._kinds, ranks.world)
             write_json(draft / STATE, self.state)
-            _finish_draft(draft, folder, NEWEST)
+            _finish_draft(draft, folder, sharded=True)
 
     @classmethod
     def read(cls, folder: Path) -> Checkpoint:
@@ -166,8 +165,8 @@ def _begin_draft(draft: Path) -> None:
         draft.mkdir(parents=True)
 
 
-def _finish_draft(draft: Path, folder: Path, form: int = FORMAT) -> None:
-    write_manifest(draft, form)
+def _finish_draft(draft: Path, folder: Path, *, sharded: bool = False) -> None:
+    write_manifest(draft, sharded=sharded)
     sync(draft)
     if folder.exists():
         remove_folder(folder)
@@ -180,6 +179,13 @@ def _write_tensors(path: Path, tensors: Mapping[str, Tensor]) -> None:
         save_file({name: x.detach().contiguous() for name, x in tensors.items()}, path)
     except SafetensorError as error:  # how safetensors reports an error of the disk
         raise OSError(errno.EIO, str(error).splitlines()[0]) from error
+
+
+def clean(run: Run, *, resume: bool) -> tuple[str, ...]:
+    """Remove what a killed process left half written, and name it; refuses to begin where there is a run already."""
+    if not resume and run.checkpoints_by_step():
+        raise FileError("run_exists", path=run.folder)
+    return tuple(remove_leftovers(run.checkpoints_folder) + remove_leftovers(run.folder))
 
 
 def retire(run: Run, *, keep: int, every: int, best: int | None) -> None:

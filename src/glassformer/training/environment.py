@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import torch
 
+from glassformer.runs import Run
+from glassformer.training.events import EnvironmentChanged
 from glassformer.version import __version__
 
 DECIDES = ("python", "torch", "numpy", "glassformer", "machine", "device", "threads", "ranks")
@@ -31,6 +33,15 @@ def environment(device: torch.device, *, ranks: int = 1) -> dict[str, Any]:
         "ranks": ranks,
         "command": sys.argv,
     }
+
+
+def compare_environments(run: Run, device: torch.device, ranks: int) -> Iterator[EnvironmentChanged]:
+    """Write down where this session runs; says what differs from the last one."""
+    now = environment(device, ranks=ranks)
+    changed = environment_differences(run.environment, now)
+    run.write_environment(now)
+    if changed:
+        yield EnvironmentChanged(changed)
 
 
 def environment_differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[object, object]]:

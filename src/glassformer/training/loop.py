@@ -10,23 +10,23 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 
 from glassformer.config.recipe import TrainConfig
 from glassformer.errors import FileError, InputError
-from glassformer.files import remove_folder, remove_leftovers
+from glassformer.files import remove_folder
 from glassformer.loading import choose_device
 from glassformer.ranks import Ranks
-from glassformer.runs import Run, locked
+from glassformer.runs import locked
 from glassformer.runs.weights import load_weights, read_weights
 from glassformer.tasks.task import Measure
 from glassformer.training import events
-from glassformer.training.average import average
-from glassformer.training.checkpoint import retire
+from glassformer.training.average import average, to_average
+from glassformer.training.checkpoint import clean, retire
 from glassformer.training.device_use import DeviceUse
-from glassformer.training.environment import environment, environment_differences
+from glassformer.training.environment import compare_environments
 from glassformer.training.events import Event
 from glassformer.training.job import Training
 from glassformer.training.parallel import lying
@@ -50,7 +50,7 @@ def train(job: Training, *, resume: bool = False) -> Iterator[Event]:
     device = choose_device(config.device)
     lock = locked(job.run.folder) if ranks.first else nullcontext()
     with lock, listening() as asked, chosen, products_beside(config.precision, device):
-        leftovers = ranks.from_first(lambda: _clean(job.run, resume))
+        leftovers = ranks.from_first(lambda: clean(job.run, resume=resume))
         try:
             state = TrainingState.begin(job.recipe, job.model, job.task, job.training, device, ranks)
         except torch.OutOfMemoryError as error:  # not even the weights
@@ -68,21 +68,6 @@ def train(job: Training, *, resume: bool = False) -> Iterator[Event]:
             raise
         finally:
             state.close()
-
-
-def _clean(run: Run, resume: bool) -> tuple[str, ...]:
-    """Remove what a killed process left half written; a run is begun anew only where there is none."""
-    if not resume and run.checkpoints_by_step():
-        raise FileError("run_exists", path=run.folder)
-    return tuple(remove_leftovers(run.checkpoints_folder) + remove_leftovers(run.folder))
-
-
-def _compare_environments(run: Run, device: torch.device, ranks: int) -> Iterator[Event]:
-    now = environment(device, ranks=ranks)
-    changed = environment_differences(run.environment, now)
-    run.write_environment(now)
-    if changed:
-        yield events.EnvironmentChanged(changed)
 
 
 class _Loop:
@@ -103,7 +88,7 @@ class _Loop:
         finished = bool(self.over())
         job.run.log.cut(state.progress.step, finished=job.run.averaged is not None and finished)
         self.write_best()  # a kill may have come after the checkpoint and before this
-        yield from _compare_environments(job.run, device, self.ranks.world)
+        yield from compare_environments(job.run, device, self.ranks.world)
         yield events.Started(
             step=state.progress.step,
             steps=self.config.steps,
@@ -287,20 +272,13 @@ class _Loop:
         self.line_began += time.monotonic() - paused
         return judged
 
+    @torch.no_grad()
     def _looked_at(self, look: Measure | None) -> dict[str, float]:
         """What `look` finds at the whole model, on rank 0; all ranks are told."""
         if look is None:
             return {}
-        parts, step = self.state.stepper.parts, self.state.progress.step
-        model = parts.on_first()
-
-        def first() -> dict[str, float]:
-            assert model is not None
-            model.eval()
-            with torch.no_grad():
-                return dict(look(model, step) or {})
-
-        return self.ranks.from_first(first)
+        model: Any = self.state.stepper.parts.on_first()
+        return self.ranks.from_first(lambda: dict(look(model.eval(), self.state.progress.step) or {}))
 
     # --- checkpoints ---
 
@@ -328,7 +306,7 @@ class _Loop:
     def _average(self) -> Iterator[Event]:
         """Average the checkpoints that were due, so that a run that was interrupted averages the same ones."""
         run, model = self.job.run, self.job.model
-        steps = self.ranks.from_first(self._to_average)
+        steps = self.ranks.from_first(lambda: to_average(run, self.config))
         if not steps:
             return
         checkpoints = [run.checkpoint(step) for step in steps]
@@ -340,11 +318,3 @@ class _Loop:
         load_weights(model, before, run.averaged_folder)
         run.log.append({"kind": "averaged", "step": self.state.progress.step, "of": list(steps), **metrics})
         yield events.Averaged(run.averaged_folder, steps, metrics)
-
-    def _to_average(self) -> tuple[int, ...]:
-        """The steps whose checkpoints are averaged; none if that was done before."""
-        run = self.job.run
-        if run.averaged and any(record["kind"] == "averaged" for record in run.log.read()):
-            return ()
-        due = sorted(step for step in run.checkpoints_by_step() if step % self.config.save_every == 0)
-        return tuple(due[-self.config.average :])

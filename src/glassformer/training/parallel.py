@@ -24,6 +24,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from glassformer.config.recipe import RunConfig
 from glassformer.data.batch import Batch
+from glassformer.errors import RankError
 from glassformer.losses import Sum
 from glassformer.models.build import build
 from glassformer.models.stack import Stack
@@ -65,6 +66,8 @@ class Spread:
     @classmethod
     def of(cls, model: nn.Module, task: Task[Any], config: RunConfig, device: torch.device, ranks: Ranks) -> Spread:
         """Put the model on its device, or its share of it. The optimiser is made afterwards, for what lies here."""
+        if ranks.joined and device.type == "cuda" and ranks.local >= torch.cuda.device_count():
+            raise RankError("ranks_devices", local=ranks.local + 1, devices=torch.cuda.device_count())
         kind = (config.train.parallel or DDP) if ranks.joined else NONE
         computation: nn.Module = Computation(model, task)
         if kind == FSDP:
