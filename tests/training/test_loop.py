@@ -21,6 +21,7 @@ from glassformer.tasks.translation.task import Translation
 from glassformer.text import Frame
 from glassformer.training import events, train
 from glassformer.training.events import Event
+from glassformer.training.parallel import Spread
 from glassformer.training.state import TrainingState
 from glassformer.training.validate import validate
 from own_signals import send
@@ -226,7 +227,8 @@ def test_the_moving_average_is_evaluated_and_kept(tmp_path: Path) -> None:
     assert run.best is not None
     model = small_model(run.config)
     model.load_state_dict(read_weights(run.best))
-    found = validate(model, translation(run.config), examples(20, seed=1), run.config.train, torch.device("cpu"))
+    task = translation(run.config)
+    found = validate(Spread.on_one(model, task), task, examples(20, seed=1), run.config.train, torch.device("cpu"))
     assert found["loss"] == pytest.approx(of(events.Evaluated, told)[-1].metrics["loss"], rel=1e-6)
 
 

@@ -127,7 +127,7 @@ def test_chance_in_batches_does_not_depend_on_how_many_make_a_step() -> None:
 
 def test_nothing_in_validation_is_left_to_chance() -> None:
     one = noisy(run_config())
-    validate(one.model, one.task, examples(20), one.config.train, CPU)
+    validate(one.stepper.parts, one.task, examples(20), one.config.train, CPU)
     assert set(one.task.drawn) == {-1.0}
 
 
@@ -168,7 +168,7 @@ def empty(path: Path) -> None:
 
 def from_the_future(path: Path) -> None:
     manifest = json.loads((path / "manifest.json").read_text())
-    (path / "manifest.json").write_text(json.dumps(manifest | {"format": 2}))
+    (path / "manifest.json").write_text(json.dumps(manifest | {"format": 3}))
 
 
 def rewritten(path: Path, **changes: Any) -> None:
@@ -198,7 +198,7 @@ DAMAGES: dict[Callable[[Path], None], str] = {
     alter: r"model\.safetensors is not what was written",
     lose: r"step-00000012 lacks random\.safetensors",
     empty: r"step-00000012 has no manifest\.json",
-    from_the_future: r"step-00000012 has format 2, and this version reads up to 1",
+    from_the_future: r"step-00000012 has format 3, and this version reads up to 2",
     of_another_model: "step-00000012 was made with another model than this run has",
     of_another_data: "step-00000012 was made with another data than this run has",
     without_progress: "step-00000012 is not a checkpoint that training can go on from: .*stepp",

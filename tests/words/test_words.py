@@ -14,7 +14,7 @@ from glassformer.words import LANGUAGES, _flatten, language, say, sentences
 
 SOURCE = Path(glassformer.__file__).parent
 HANGUL = re.compile(r"[가-힣]")
-ERRORS = {"GlassformerError", "ConfigError", "InputError", "FileError", "UsageError"}
+ERRORS = {"GlassformerError", "ConfigError", "InputError", "FileError", "RankError", "RankLostError", "UsageError"}
 PROPER_NAMES = re.compile(
     r"\b(BLEU|CPU|CTranslate2|CUDA|GiB|Glassformer|Hugging Face Marian|K|LayerNorm|nn.Transformer|PyTorch|Q|RMSNorm|V"
     r"|x-transformers)\b"

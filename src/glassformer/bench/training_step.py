@@ -75,7 +75,7 @@ def trained_model(setting: StepSetting) -> ModelConfig:
 def ours(setting: StepSetting, device: str, compiled: bool) -> Callable[[], None]:
     """A step of the training loop itself, on one batch."""
     task = translating()
-    source, target, labels = _tokens(setting, device)
+    source, target, labels = tokens(setting, device)
     batch = PairBatch(source, None, target, labels, labels.numel())
     train = TrainConfig(clip=1.0)
     return our_step(trained_model(setting), task, batch, train, device=device, compiled=compiled)
@@ -93,7 +93,7 @@ def peer(name: str, setting: StepSetting, device: str, compiled: bool) -> Callab
     module = PEERS[name](setting).to(device).train()
     model: Any = torch.compile(module) if compiled else module
     optimizer = torch.optim.Adam(module.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9, fused=True)
-    source, target, labels = _tokens(setting, device)
+    source, target, labels = tokens(setting, device)
 
     def step() -> None:
         optimizer.zero_grad(set_to_none=True)
@@ -106,7 +106,7 @@ def peer(name: str, setting: StepSetting, device: str, compiled: bool) -> Callab
     return step
 
 
-def _tokens(setting: StepSetting, device: str) -> tuple[Tensor, ...]:
+def tokens(setting: StepSetting, device: str) -> tuple[Tensor, ...]:
     shape = (setting.batch, setting.length)
     return tuple(torch.randint(3, setting.vocab_size, shape, device=device) for _ in range(3))
 

@@ -1,0 +1,153 @@
+"""The commands as people start them on several devices: by PyTorch's own torchrun."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from glassformer.config.toml import to_toml
+from glassformer.runs import Run
+from glassformer.runs.shards import is_sharded
+from once import once
+from tiny_tasks import TINY
+
+TORCHRUN = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
+RUN = TINY["translation"] | {"train": TINY["translation"]["train"] | {"accumulate": 1, "steps": 12, "save_every": 3}}
+
+
+def environment() -> dict[str, str]:
+    paths = os.pathsep.join(sys.path)
+    return {
+        **os.environ,
+        "PYTHONPATH": paths,
+        "OMP_NUM_THREADS": "1",
+        "CUDA_VISIBLE_DEVICES": "",
+        "GLASSFORMER_LANG": "en",
+    }
+
+
+def torchrun(*words: str, more: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+    command = (*TORCHRUN, *more, "-m", "glassformer", *words)
+    return subprocess.run(command, capture_output=True, text=True, env=environment())
+
+
+def ours(text: str) -> list[str]:
+    """What our ranks say, without torchrun's own report."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    end = next((i for i, line in enumerate(lines) if line.startswith("Traceback")), len(lines))
+    return [line for line in lines[:end] if "torch/distributed" not in line and not line.startswith("*****")]
+
+
+def recipe(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "tiny.toml"
+    path.write_text("\n".join(to_toml({name: table}) for name, table in RUN.items()))
+    return path
+
+
+def trained(folder: Path) -> None:
+    done = torchrun(
+        "train", str(recipe(folder)), "--out", str(folder / "run"), "--set", "train.parallel=fsdp", "--json"
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    (folder / "said.json").write_text(done.stdout)
+
+
+@pytest.fixture
+def run() -> Run:
+    return Run.open(once("torchrun-fsdp", trained) / "run")
+
+
+@pytest.mark.slow
+def test_two_ranks_train_one_run_and_one_of_them_speaks(run: Run) -> None:
+    said = json.loads((run.folder.parent / "said.json").read_text())
+    assert said["reason"] == "finished" and said["step"] == 12
+    assert run.config.train.ranks == 2 and run.environment["ranks"] == 2
+    assert run.last is not None and is_sharded(run.last)
+    assert [line["step"] for line in run.log.read() if line["kind"] == "train"] == [2, 4, 6, 8, 10, 12]
+
+
+@pytest.mark.slow
+def test_two_ranks_evaluate_as_one_does(run: Run) -> None:
+    words = ("evaluate", str(run.folder), "--split", "test", "--json")
+    alone = subprocess.run(
+        [sys.executable, "-m", "glassformer", *words], capture_output=True, text=True, env=environment(), check=True
+    )
+    both = torchrun(*words)
+    assert both.returncode == 0, both.stderr[-3000:]
+    one, two = json.loads(alone.stdout), json.loads(both.stdout)
+    assert two.pop("readings") == one.pop("readings") + 1  # one of the two has written it down
+    assert two == one
+
+
+@pytest.mark.slow
+def test_what_is_wrong_is_said_once(tmp_path: Path, run: Run) -> None:
+    unknown = torchrun("train", "no-such-recipe", "--out", str(tmp_path / "run"))
+    assert unknown.returncode == 1
+    (line,) = [each for each in ours(unknown.stderr) if "no-such-recipe" in each]
+    assert "is neither a recipe nor a TOML file" in line
+    again = torchrun("train", str(run.folder.parent / "tiny.toml"), "--out", str(run.folder))
+    assert sum("holds a run already" in each for each in ours(again.stderr)) == 1
+    third = subprocess.run(
+        [*TORCHRUN[:-1], "3", "-m", "glassformer", "train", str(run.folder), "--steps", "15"],
+        capture_output=True,
+        text=True,
+        env=environment(),
+    )
+    said = [each for each in ours(third.stderr) if "micro-batches of a step cannot be shared among 3 ranks" in each]
+    assert third.returncode == 1 and len(said) == 1
+
+
+@pytest.mark.slow
+def test_a_lost_rank_starts_all_again_from_the_last_checkpoint(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    command = (*TORCHRUN, "--max-restarts", "1", "-m", "glassformer", "train", str(recipe(tmp_path)), "--out", str(out))
+    more = ("--resume", "--steps", "60")
+    with subprocess.Popen(
+        (*command, *more), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
+    ) as process:
+        while not (out / "checkpoints" / "step-00000006").is_dir():
+            assert process.poll() is None, process.stderr and process.stderr.read()[-3000:]
+            time.sleep(0.02)
+        os.kill(second_rank(str(out)), signal.SIGKILL)
+        said, complained = process.communicate()
+        assert process.returncode == 0, complained[-3000:]
+    assert sum("goes on from step" in line for line in said.splitlines()) == 1
+    assert sum("rank 1 of 2 has ended without a word" in line for line in complained.splitlines()) == 1
+    run = Run.open(out)
+    assert run.status["state"] == "finished"
+    steps = [line["step"] for line in run.log.read() if line["kind"] == "train"]
+    assert steps == sorted(set(steps)) and steps[-1] == 60
+
+
+def second_rank(out: str) -> int:
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            try:
+                words = (folder / "cmdline").read_bytes().decode().split("\0")
+                told = (folder / "environ").read_bytes().decode().split("\0")
+            except OSError:
+                continue
+            if out in words and "RANK=1" in told:
+                return int(folder.name)
+    raise AssertionError("there is no second rank")
+
+
+@pytest.mark.slow
+def test_a_sweep_gives_each_rank_trials_of_its_own(tmp_path: Path) -> None:
+    out, given = tmp_path / "sweep", ("--vary", "train.learning_rate=0.001,0.003", "--set", "train.steps=4", "--json")
+    done = torchrun("sweep", str(recipe(tmp_path)), *given, "--out", str(out))
+    assert done.returncode == 0, done.stderr[-3000:]
+    found: dict[str, Any] = json.loads(done.stdout)
+    assert found == json.loads((out / "sweep.json").read_text())
+    runs = [Run.open(path.parent) for path in sorted(out.rglob("config.toml"))]
+    assert [one.status["state"] for one in runs] == ["finished", "finished"]
+    assert all(one.config.train.ranks is None for one in runs)
