@@ -30,7 +30,7 @@ from glassformer.ledger.rows import ParameterRow, rows_of_box
 from glassformer.loading import Loaded, Model, name_of, open_config
 from glassformer.models.build import build as build_config
 from glassformer.models.check import check as check_config
-from glassformer.ranks import ranks_here
+from glassformer.ranks import Ranks, ranks_here
 from glassformer.runs import Run
 from glassformer.sharing import TrainedModels
 from glassformer.sharing import trained_models as list_models
@@ -268,12 +268,16 @@ def train(
     if not isinstance(overrides, Mapping | None):
         raise wrong_type("overrides", overrides, "table")
     changes = overrides or {}
-    with ranks_here(always="train.parallel" in changes) as ranks:
+
+    def trained(ranks: Ranks) -> TrainedRun:
         job, resumed = begin_or_again(recipe, out, resume, changes, ranks=ranks)
         for event in train_watched(job, resume=resumed):
             if not isinstance(event, NotShown):
                 watch(event)
-    return TrainedRun(job.run.folder)
+        return TrainedRun(job.run.folder)
+
+    with ranks_here(always="train.parallel" in changes) as ranks:
+        return trained(ranks)
 
 
 def _check_kind(key: str, value: object, kind: type) -> None:

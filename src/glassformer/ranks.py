@@ -6,6 +6,7 @@ goes from host to host (gloo); gradients and weights take the way of the device 
 
 from __future__ import annotations
 
+import gc
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -252,6 +253,7 @@ def ranks_here(*, always: bool = False) -> Iterator[Ranks]:
             raise RankError("rank_failed", rank=rank, world=world, why=reason(error)) from error
         raise
     finally:
+        gc.collect()  # what still holds the group would end it while the process ends, and abort
         with suppress(Exception):  # after another rank is gone, saying goodbye fails too
             dist.destroy_process_group()
 

@@ -31,9 +31,7 @@ def killed_pairs(folder: Path) -> None:
 
 def content(path: Path) -> dict[str, bytes]:
     """The bytes of every tensor; in which order a file of several ranks holds them is torch's affair."""
-    return {
-        name: x.contiguous().view(torch.uint8).numpy().tobytes() for name, x in load_file(path).items() if x.numel()
-    }
+    return {name: x.reshape(-1).view(torch.uint8).numpy().tobytes() for name, x in load_file(path).items() if x.numel()}
 
 
 def lines(run: Run) -> list[dict[str, Any]]:

@@ -106,7 +106,7 @@ def held_bytes(stepper: Stepper) -> dict[str, int]:
     states = [
         x for state in stepper.optimizer.state.values() for x in state.values() if isinstance(x, Tensor) and x.dim()
     ]
-    parts = (parameters, [p.grad for p in parameters if p.grad is not None], states)
+    parts: list[list[Any]] = [[*parameters], [p.grad for p in parameters if p.grad is not None], states]
     return dict(zip(HELD, map(_bytes, parts), strict=True))
 
 

@@ -65,35 +65,29 @@ def command(
         except GlassformerError as error:
             warn("dry_run_refused", why=reason(error))
         return
-    with ranks_here(always=one_of_several(changes)) as ranks:
-        ranks.from_first(lambda: refuse_recipe(recipe, changes))
-        if not ranks.first:
-            raise typer.Exit(follow(recipe, out, resume, changes, ranks))
+
+    def speaking(ranks: Ranks) -> dict[str, Any]:
+        """Train and show it; the last values of everything."""
         with lasting():
             with preparing(quiet=json):
                 job, resumed = prepare(recipe, out, resume, changes, reading, ranks)
             if job.validation is None and not (resumed or json):
                 print(say("train.no_validation"))
-            last = show(train_watched(job, resume=resumed), job, quiet=json)
-    if json:
-        print_json({"run": str(job.run.folder), **last})
-    if last.get("reason") not in COMPLETE:
+            return {"run": str(job.run.folder), **show(train_watched(job, resume=resumed), job, quiet=json)}
+
+    def silent(ranks: Ranks) -> dict[str, Any]:
+        """Train as one of the others."""
+        job, resumed = prepare(recipe, out, resume, changes, lambda config: None, ranks)
+        *_, last = train_watched(job, resume=resumed)
+        return {"reason": getattr(last, "reason", "")}
+
+    with ranks_here(always="train.parallel" in changes) as ranks:
+        ranks.from_first(lambda: refuse_recipe(recipe, changes))
+        found = speaking(ranks) if ranks.first else silent(ranks)
+    if json and ranks.first:
+        print_json(found)
+    if found.get("reason") not in COMPLETE:
         raise typer.Exit(1)
-
-
-def one_of_several(changes: dict[str, Any]) -> bool:
-    """Whether even a single process that torchrun has started shall train as one of several would."""
-    return "train.parallel" in changes
-
-
-def follow(recipe: str, out: Path | None, resume: bool, changes: dict[str, Any], ranks: Ranks) -> int:
-    """Train as one of the ranks that say nothing; return the exit code."""
-    from glassformer.training.events import COMPLETE, Stopped
-    from glassformer.training.watch import train_watched
-
-    job, resumed = prepare(recipe, out, resume, changes, lambda config: None, ranks)
-    *_, last = train_watched(job, resume=resumed)
-    return 0 if isinstance(last, Stopped) and last.reason in COMPLETE else 1
 
 
 def together(changes: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
