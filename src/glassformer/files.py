@@ -6,7 +6,7 @@ import json
 import math
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
@@ -40,11 +40,17 @@ def sync(path: Path) -> None:
 
 def write_bytes(path: Path, content: bytes, *, durable: bool = True) -> None:
     """Write the whole file or leave the old one, never half of it. All files are written through this function."""
+    write_parts(path, [content], durable=durable)
+
+
+def write_parts(path: Path, parts: Iterable[bytes | memoryview], *, durable: bool = True) -> None:
+    """The same for a file that is larger than the memory: part by part."""
     draft = path.with_name(TEMPORARY + path.name)
     with disk(path):
         try:
             with draft.open("wb") as file:
-                file.write(content)
+                for part in parts:
+                    file.write(part)
                 file.flush()
                 if durable:
                     os.fsync(file.fileno())

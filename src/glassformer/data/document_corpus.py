@@ -121,7 +121,7 @@ def _read(name: str, split: str, language: str) -> Documents:
         said = read.dialogue(name, split)
         texts = ["\n".join(both) for both in zip(said.questions, said.answers, strict=True)]
     else:
-        texts = read.translation_pairs(name, split, language).sources
+        texts = [*read.translation_pairs(name, split, language).sources]
     return Documents([text for text in texts if text.strip()])
 
 

@@ -1,0 +1,118 @@
+"""Which rows hang together because they share a text, and which of them are held out: for any number of rows.
+
+Texts are compared by hashes of 128 bits, and everything else is arrays of integers, so that millions of rows take some
+dozen bytes each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from hashlib import blake2b
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glassformer.data.corpus import content_mark
+from glassformer.data.prepared import prepared
+from glassformer.data.stored_texts import Rows
+from glassformer.data.watching import tell
+from glassformer.files import write_bytes
+
+AT_ONCE = 2**16  # texts that are hashed together
+PARTS = ("rest.rows", "kept.rows")
+VERSION = 1  # of the rule by which rows are drawn
+
+
+def linked(*columns: Iterable[str]) -> Rows:
+    """The first row that each row is linked with: by an equal text in a column, over any number of steps."""
+    parent: Rows | None = None
+    for column in columns:
+        first = _first_equal(_hashes(column))
+        parent = np.arange(len(first)) if parent is None else parent
+        _unite(parent, first)
+    assert parent is not None, "no column"
+    while not np.array_equal(parent, parent[parent]):
+        parent = parent[parent]
+    return parent
+
+
+def _unite(parent: Rows, first: Rows) -> None:
+    """Join the group of each row with that of the first row of the same text; the smaller number is the root."""
+
+    def find(i: int) -> int:
+        while (above := int(parent[i])) != i:
+            parent[i] = i = int(parent[above])
+        return i
+
+    for i in np.flatnonzero(first != np.arange(len(first))).tolist():
+        one, other = sorted((find(i), find(int(first[i]))))
+        parent[other] = one
+
+
+def _hashes(texts: Iterable[str]) -> NDArray[np.uint64]:
+    """128 bits of every text: rows × 2."""
+    found, rest, count = [], iter(texts), 0
+    while some := b"".join(blake2b(text.encode(), digest_size=16).digest() for text in islice(rest, AT_ONCE)):
+        found.append(np.frombuffer(some, dtype=np.uint64).reshape(-1, 2))
+        count += len(found[-1])
+        tell("linking", count)
+    return np.concatenate(found) if found else np.zeros((0, 2), dtype=np.uint64)
+
+
+def _first_equal(hashes: NDArray[np.uint64]) -> Rows:
+    """The number of the first row with the same hash, for each row."""
+    order = np.lexsort((hashes[:, 1], hashes[:, 0]))  # stable: equal ones stay in the order of their numbers
+    ordered = hashes[order]
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    first = np.empty(len(order), dtype=np.int64)
+    first[order] = order[np.flatnonzero(new)[np.cumsum(new) - 1]]
+    return first
+
+
+def drawn_apart(group: Rows, number: int, seed: int) -> tuple[Rows, Rows]:
+    """(the other rows, about `number` rows held out), at most half; a group stays together.
+
+    Groups are taken in the order of a hash of the seed and their number, as long as they fit.
+    """
+    roots, sizes = np.unique(group, return_counts=True)
+    left, taken = min(number, len(group) // 2), []
+    for i in _by_mark(roots, seed).tolist():
+        if not left:
+            break
+        if sizes[i] <= left:
+            taken.append(roots[i])
+            left -= int(sizes[i])
+    held = np.isin(group, np.array(taken, dtype=np.int64))
+    return np.flatnonzero(~held), np.flatnonzero(held)
+
+
+def _by_mark(roots: Rows, seed: int) -> Rows:
+    """The places of the groups in the order of their marks, as `held_out` has it."""
+    marks = np.empty((len(roots), 3), dtype=np.uint64)  # 20 bytes, the last 4 of them padded
+    for first in range(0, len(roots), AT_ONCE):
+        some = roots[first : first + AT_ONCE].tolist()
+        digests = b"".join(content_mark(seed, str(group).encode()) + bytes(4) for group in some)
+        marks[first : first + len(some)] = np.frombuffer(digests, dtype=">u8").reshape(-1, 3)
+        tell("holding_out", first + len(some), len(roots))
+    return np.lexsort(marks.T[::-1])
+
+
+def stored_parts(key: Mapping[str, Any], part: Callable[[], tuple[Rows, Rows]]) -> tuple[Rows, Rows]:
+    """The rows of two parts, from the cache, mapped."""
+
+    def make(draft: Path) -> None:
+        for name, rows in zip(PARTS, part(), strict=True):
+            write_bytes(draft / name, rows.astype(np.int64).tobytes())
+
+    folder = prepared("apart", {**key, "version": VERSION}, make)
+    rest, kept = (_mapped(folder / name) for name in PARTS)
+    return rest, kept
+
+
+def _mapped(path: Path) -> Rows:
+    empty = not path.stat().st_size  # an empty file cannot be mapped
+    return np.zeros(0, dtype=np.int64) if empty else np.memmap(path, np.int64, "r")
