@@ -1,4 +1,4 @@
-"""`glassformer data list|get|show|check [NAME]`: list the sets, fetch, show or verify one."""
+"""`glassformer data list|get|show|check [NAME]`: list the sets, fetch, show or verify one; also `prepare`, `cache`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import typer
 
 from glassformer.cli.options import Debug, Json, Lang
 from glassformer.cli.output import print_json, print_rich
+from glassformer.cli.prepared import cache, prepare
 from glassformer.errors import FileError, UsageError
 from glassformer.show import Column, ColumnKind, Table
 from glassformer.words import language, say
@@ -37,13 +38,17 @@ def command(
             return _list(json)
         case "check":
             return _check(name, json)
+        case "cache":
+            return cache(name, json)
         case "get" | "show" if not name:
             raise UsageError("data_no_name", action=action)
         case "get":
             return _get(name, json)
+        case "prepare":
+            return prepare(name, json)
         case "show":
             return _show(name, split, max(rows, 0), json)
-    raise UsageError("data_action", action=action, known="list, get, show, check")
+    raise UsageError("data_action", action=action, known="list, get, show, check, prepare, cache")
 
 
 def _table(columns: list[Column], rows: list[list[str]]) -> Table:

@@ -24,6 +24,7 @@ from glassformer.cli.options import (
     open_model,
 )
 from glassformer.cli.output import print_found, print_rich
+from glassformer.cli.prepared import shown_preparation
 from glassformer.errors import InputError
 from glassformer.words import say
 
@@ -60,7 +61,7 @@ def command(
     if hypotheses is not None:
         claim(hypotheses, force=force, inputs=[run, *data_files(loaded.config)])
     search = search_for(loaded, beam=beam, length_penalty=length_penalty, length_norm=length_norm, stop=stop)
-    with bar(say("judge.translating")) as progress:
+    with shown_preparation(quiet=json), bar(say("judge.translating")) as progress:
         found = evaluate(loaded, split, search, forensics=forensics, progress=progress)
     # The scores first: they must not be lost if the translations cannot be written.
     print_found(found, json=json)

@@ -14,11 +14,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from queue import Queue
 from typing import Any
 
-import numpy as np
 import sentencepiece
 import tokenizers
 
@@ -138,12 +138,12 @@ def _elsewhere(draft: Path, numbers: Sequence[int], workers: int) -> Iterator[in
     with ThreadPoolExecutor(workers) as threads:
         try:
             left = iter(numbers)
-            working = {threads.submit(encode, number) for number, _ in zip(left, range(workers), strict=False)}
+            working = {threads.submit(encode, number) for number in islice(left, workers)}
             while working:
                 ready, working = wait(working, return_when=FIRST_COMPLETED)
                 for each in ready:
                     yield each.result()
-                    working |= {threads.submit(encode, number) for number in [next(left, None)] if number is not None}
+                    working |= {threads.submit(encode, number) for number in islice(left, 1)}
         finally:
             for worker in every:
                 worker.kill()  # whatever it has not finished is no shard
