@@ -70,7 +70,15 @@ def of_size(pairs: int, files: Sequence[Path]) -> RunConfig:
         "max_len": 128,
     }
     tiny |= {"head": "language_model", "tie_embeddings": "all"}
-    train = {"steps": 1, "log_every": 1, "save_every": 1, "evaluate_every": 0, "warmup": 1, "device": "cpu"}
+    train: dict[str, Any] = {
+        "steps": 1,
+        "log_every": 1,
+        "save_every": 1,
+        "evaluate_every": 0,
+        "warmup": 1,
+        "device": "cpu",
+    }
+    train |= {"batch_tokens": 512, "chunk": 64}  # the logits of 37,000 pieces would be larger than all else
     data = {
         "source": {"kind": "files", "train": [str(path) for path in files]},
         "source_language": "en",
