@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from glassformer.data.pairs import (
     Pair,
     Pairs,
-    _groups,
     gather,
     hashed,
     parallel_rows,
@@ -220,11 +219,6 @@ def test_the_rule_of_the_documentation_on_one_pair() -> None:
         number = int(sha1(sentence.encode()).hexdigest(), 16) % 20
         expected = "test" if number == 0 else "val" if number == 1 else "train"
         assert [part for part in PARTS if len(hashed(Pairs([sentence], ["x"]), part))] == [expected]
-
-
-def test_pairs_that_are_linked_over_several_steps_stay_together() -> None:
-    pairs = Pairs(["a", "b", "b", "c", "z"], ["1", "1", "2", "2", "9"])
-    assert _groups(pairs) == [0, 0, 0, 0, 4]
 
 
 sentence = st.text("abc", min_size=1, max_size=3)
