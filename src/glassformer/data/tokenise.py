@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from itertools import islice
@@ -149,7 +150,8 @@ def _elsewhere(draft: Path, numbers: Sequence[int], workers: int) -> Iterator[in
                 worker.kill()  # whatever it has not finished is no shard
                 worker.wait()
                 for end in (worker.stdin, worker.stdout):
-                    if end is not None:
+                    with suppress(OSError):  # what it was never told cannot be written any more
+                        assert end is not None
                         end.close()
 
 
