@@ -11,7 +11,8 @@ from pathlib import Path
 from unicodedata import normalize
 
 from glassformer.data.corpus import content_mark, held_out
-from glassformer.data.lines import jsonl_rows, read_lines
+from glassformer.data.keyed import is_keyed, keyed_rows
+from glassformer.data.lines import read_lines
 from glassformer.data.pairs import BLANKS
 from glassformer.errors import FileError
 
@@ -47,13 +48,12 @@ def together(parts: Iterable[Documents]) -> Documents:
 
 
 def read_documents(path: str | Path, *, by_line: bool = False, column: str = "text") -> Documents:
-    """A file as one document, including line breaks; or a document for each line, as in every .jsonl.
+    """A file as one document, including line breaks; or a document for each line, as in every .jsonl and .parquet.
 
-    `column`: the key of the text in a .jsonl.
+    `column`: the key of the text in a .jsonl or a .parquet.
     """
-    name = str(path).removesuffix(".gz").removesuffix(".xz")
-    if name.endswith(".jsonl"):
-        return _each(path, (text for text, _ in jsonl_rows(path, column, column)))
+    if is_keyed(path):
+        return _each(path, (text for text, _ in keyed_rows(path, column, column)))
     if by_line:
         return _each(path, read_lines(path))
     whole = "".join(f"{line}\n" for line in read_lines(path))

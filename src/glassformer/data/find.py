@@ -10,11 +10,11 @@ from hashlib import sha256
 from pathlib import Path
 
 from glassformer.data.catalogue import DATASETS, FORMATS, Dataset, Split
-from glassformer.data.lines import blocks, read_lines
+from glassformer.data.lines import OPENERS, blocks, read_lines
 from glassformer.errors import FileError, InputError, Phrase, suggest
 from glassformer.places import own_folder
 
-PACKINGS = ("", ".gz", ".xz")
+PACKINGS = ("", *OPENERS)
 
 
 def home() -> Path:

@@ -12,10 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from glassformer.data.groups import drawn_apart, linked, stored_parts
-from glassformer.data.lines import jsonl_rows, read_lines
+from glassformer.data.keyed import is_keyed, keyed_rows
+from glassformer.data.lines import read_lines
 from glassformer.data.prepared import marked
 from glassformer.data.stored_texts import Rows, StoredTexts, are_large, chosen_texts, stored_columns
-from glassformer.data.table import ColumnLayout, Form, column_count, column_index, is_jsonl, pair_columns, table_rows
+from glassformer.data.table import ColumnLayout, Form, column_count, column_index, pair_columns, table_rows
 from glassformer.errors import FileError
 
 BLANKS = " \t\u00a0\u3000"  # stripped around a sentence; control characters are kept everywhere
@@ -141,17 +142,17 @@ def parallel_rows(source: str | Path, target: str | Path) -> Iterator[tuple[str,
 
 def read_pairs(path: str | Path, form: Form = FOUND_OUT) -> Pairs:
     """All pairs of a file, plain or packed. The first column is the source, unless the header says otherwise."""
-    if is_jsonl(path):
-        return read_jsonl(path, *form.keys(path, pair_columns))
+    if is_keyed(path):
+        return read_keyed(path, *form.keys(path, pair_columns))
     layout = form.layout(path)
     places = pair_places(path, layout, form)
     how = ["table", asdict(layout), places]
     return _read((path,), how, lambda: _sides(path, layout, places), first_line=2 if layout.header else 1)
 
 
-def read_jsonl(path: str | Path, source: str = "source", target: str = "target") -> Pairs:
+def read_keyed(path: str | Path, source: str = "source", target: str = "target") -> Pairs:
     """The pairs under two keys."""
-    return _read((path,), ["jsonl", source, target], lambda: jsonl_rows(path, source, target))
+    return _read((path,), ["keyed", source, target], lambda: keyed_rows(path, source, target))
 
 
 def pair_places(path: str | Path, layout: ColumnLayout, form: Form) -> tuple[int, int]:

@@ -18,13 +18,14 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
+from glassformer.data.lines import OPENERS
 from glassformer.data.prepared import identity, marked, prepared
 from glassformer.data.watching import tell
 from glassformer.files import write_bytes
 
 LARGE = 2**24  # bytes of the files of a set; from here on its texts are kept in the cache, below in memory
 UNPACKED = 4  # times the size of a packed file, roughly
-PACKED = (".gz", ".xz", ".bz2", ".zst", ".parquet")
+PACKED = (*OPENERS, ".parquet")
 AT_ONCE = 2**12  # texts that are written, or read, together
 SKIPPED = "skipped.rows"  # the numbers of the lines that were left out
 VERSION = 1  # of what is written; another version makes it again
