@@ -47,3 +47,19 @@ def as_large(monkeypatch: pytest.MonkeyPatch, shard: int = 64) -> None:
     """From here on every file is large, and its shards are small."""
     monkeypatch.setattr(stored_texts, "LARGE", 0)
     monkeypatch.setattr(tokenise, "SHARD", shard)
+
+
+def reading(path: Path, task: dict[str, Any], **data: Any) -> RunConfig:
+    """A tiny model of texts, one on each line."""
+    masked = task["kind"] == "masked_language_model"
+    sizes = {"d_model": 8, "d_ff": 16, "n_heads": 2, "max_len": 40, "head": "language_model"}
+    source = {"kind": "files", "train": str(path), "by_line": True}
+    return RunConfig.from_dict(
+        {
+            "run": {"name": "stored", "task": task},
+            "model": {**sizes, "family": "encoder" if masked else "decoder"},
+            "data": {"source": source, "source_language": "en", "validation": 20, **data},
+            "text": {"vocab_size": 0, "tokenizer": "characters"},
+            "train": {"steps": 2, "batch_tokens": 200, "warmup": 1, "device": "cpu"},
+        }
+    )

@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glassformer.data.corpus import content_mark, held_out
-from glassformer.data.groups import drawn_apart, linked
+from glassformer.data.documents import Documents
+from glassformer.data.groups import drawn_apart, drawn_by_content, linked
 from glassformer.data.pairs import Pairs, apart
 
 WORD = st.text("abc", min_size=1, max_size=3)
@@ -42,6 +43,13 @@ def test_groups_and_what_is_held_out_are_those_found_with_dictionaries(
     assert linked(pairs.sources, pairs.targets).tolist() == groups
     expected = held_out(pairs, [content_mark(seed, str(group).encode()) for group in groups], number)
     assert apart(pairs, number, seed) == expected
+
+
+@given(st.lists(WORD, min_size=1, max_size=60), st.integers(0, 40), st.integers(0, 3))
+def test_equal_texts_are_held_out_together_as_before(texts: list[str], number: int, seed: int) -> None:
+    rest, kept = held_out(Documents(texts), [content_mark(seed, text.encode()) for text in texts], number)
+    found = [[texts[i] for i in rows.tolist()] for rows in drawn_by_content(texts, number, seed)]
+    assert found == [rest.texts, kept.texts]
 
 
 def test_at_most_half_is_held_out_and_nothing_is_lost() -> None:

@@ -6,7 +6,7 @@ dozen bytes each.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -79,26 +79,49 @@ def drawn_apart(group: Rows, number: int, seed: int) -> tuple[Rows, Rows]:
     Groups are taken in the order of a hash of the seed and their number, as long as they fit.
     """
     roots, sizes = np.unique(group, return_counts=True)
-    left, taken = min(number, len(group) // 2), []
-    for i in _by_mark(roots, seed).tolist():
+    order = np.lexsort(_marks((str(root) for root in roots.tolist()), len(roots), seed).T[::-1])
+    taken = roots[_fitting(order, sizes[order], min(number, len(group) // 2))]
+    return _both(np.isin(group, taken))
+
+
+def drawn_by_content(texts: Collection[str], number: int, seed: int) -> tuple[Rows, Rows]:
+    """The same for texts that are linked only if they are equal, in the order of a hash of the seed and the text."""
+    marks = _marks(texts, len(texts), seed)
+    order = np.lexsort(marks.T[::-1])
+    ordered = marks[order]
+    begin = np.flatnonzero(np.r_[True, (ordered[1:] != ordered[:-1]).any(axis=1)][: len(order)])
+    sizes = np.diff(np.r_[begin, len(order)])
+    held = np.zeros(len(order), dtype=bool)
+    for i in _fitting(np.arange(len(begin)), sizes, min(number, len(order) // 2)).tolist():
+        held[order[begin[i] : begin[i] + sizes[i]]] = True
+    return _both(held)
+
+
+def _fitting(groups: Rows, sizes: Rows, left: int) -> Rows:
+    """The groups that are taken: each that fits into what is left, in this order."""
+    taken: list[int] = []
+    for group, size in zip(groups, sizes, strict=True):
         if not left:
             break
-        if sizes[i] <= left:
-            taken.append(roots[i])
-            left -= int(sizes[i])
-    held = np.isin(group, np.array(taken, dtype=np.int64))
+        if size <= left:
+            taken.append(int(group))
+            left -= int(size)
+    return np.array(taken, dtype=np.int64)
+
+
+def _both(held: NDArray[np.bool_]) -> tuple[Rows, Rows]:
     return np.flatnonzero(~held), np.flatnonzero(held)
 
 
-def _by_mark(roots: Rows, seed: int) -> Rows:
-    """The places of the groups in the order of their marks, as `held_out` has it."""
-    marks = np.empty((len(roots), 3), dtype=np.uint64)  # 20 bytes, the last 4 of them padded
-    for first in range(0, len(roots), AT_ONCE):
-        some = roots[first : first + AT_ONCE].tolist()
-        digests = b"".join(content_mark(seed, str(group).encode()) + bytes(4) for group in some)
-        marks[first : first + len(some)] = np.frombuffer(digests, dtype=">u8").reshape(-1, 3)
-        tell("holding_out", first + len(some), len(roots))
-    return np.lexsort(marks.T[::-1])
+def _marks(contents: Iterable[str], count: int, seed: int) -> NDArray[np.uint64]:
+    """The marks by which `held_out` draws, as three numbers each: 20 bytes, and 4 zeros."""
+    marks, rest = np.empty((count, 3), dtype=np.uint64), iter(contents)
+    for first in range(0, count, AT_ONCE):
+        digests = b"".join(content_mark(seed, each.encode()) + bytes(4) for each in islice(rest, AT_ONCE))
+        some = np.frombuffer(digests, dtype=">u8").reshape(-1, 3)
+        marks[first : first + len(some)] = some
+        tell("holding_out", first + len(some), count)
+    return marks
 
 
 def stored_parts(key: Mapping[str, Any], part: Callable[[], tuple[Rows, Rows]]) -> tuple[Rows, Rows]:
