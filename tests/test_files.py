@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from glassformer.errors import FileError
-from glassformer.files import read_json, remove_folder, remove_leftovers, write_json, write_text
+from glassformer.files import read_json, remove_folder, remove_leftovers, write_json, write_parts, write_text
 from small_disk import no_file_larger_than
 
 
@@ -30,6 +30,16 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="cannot be written: No such file or directory"):
         write_text(tmp_path / "none" / "file", "x")
+
+
+def test_a_large_file_is_written_part_by_part_and_whole(tmp_path: Path) -> None:
+    path = tmp_path / "large"
+    write_parts(path, (bytes([i]) * 10 for i in range(3)))
+    assert path.read_bytes() == b"\0" * 10 + b"\1" * 10 + b"\2" * 10
+    with no_file_larger_than(1000), pytest.raises(FileError, match="large cannot be written: File too large"):
+        write_parts(path, (bytes(400) for _ in range(9)))
+    assert [path.name for path in tmp_path.iterdir()] == ["large"]
+    assert path.stat().st_size == 30
 
 
 def test_json_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:

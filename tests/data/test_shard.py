@@ -9,7 +9,7 @@ import pytest
 from glassformer.data import tokenise
 from glassformer.data.cut import Cut
 from glassformer.data.pairs import read_parallel
-from glassformer.data.shard import Job, serve, shard_path
+from glassformer.data.shard import ShardJob, serve, shard_path
 from glassformer.data.store import Store
 from glassformer.data.stored_texts import StoredTexts
 from glassformer.text import Characters
@@ -26,7 +26,7 @@ def draft(own_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
     texts = pairs.sources.chosen(range(149, -1, -1)), pairs.targets.changed("lowercase", "de").chosen(range(150))
     one = Characters.train([*pairs.sources, *pairs.targets], None)
     (tmp_path / "draft").mkdir()
-    sides = {name: tokenise.Side(some, one) for name, some in zip(("source", "target"), texts, strict=True)}
+    sides = {name: tokenise.TextColumn(some, one) for name, some in zip(("source", "target"), texts, strict=True)}
     tokenise._write_job(tmp_path / "draft", sides, Cut("ended", tokens=(2,)))
     return tmp_path / "draft"
 
@@ -39,7 +39,7 @@ def asked(draft: Path, *numbers: int) -> list[dict[str, object]]:
 
 def test_each_number_is_answered_when_its_shard_is_there(draft: Path) -> None:
     assert asked(draft, 2, 0) == [{}, {}]
-    job = Job.open(draft)
+    job = ShardJob.open(draft)
     (texts, one), (others, _) = job.sides.values()
     assert len(texts) == 150
     last = Store.open(shard_path(draft, 2))

@@ -17,7 +17,7 @@ from glassformer.data.prepared import every_prepared, home
 from glassformer.data.shard import SHARDS
 from glassformer.data.store import Store
 from glassformer.data.stored_texts import StoredTexts
-from glassformer.data.tokenise import EXAMPLES, Side, tokenised, tokenizer_mark
+from glassformer.data.tokenise import EXAMPLES, TextColumn, tokenised, tokenizer_mark
 from glassformer.errors import FileError
 from glassformer.text import Characters, Tokenizer
 from small_disk import no_file_larger_than
@@ -37,9 +37,9 @@ def tokenizer(pairs: Pairs) -> Tokenizer:
     return Characters.train([*pairs.sources, *pairs.targets], None)
 
 
-def sides(pairs: Pairs, tokenizer: Tokenizer) -> dict[str, Side]:
+def sides(pairs: Pairs, tokenizer: Tokenizer) -> dict[str, TextColumn]:
     assert isinstance(pairs.sources, StoredTexts) and isinstance(pairs.targets, StoredTexts)
-    return {"source": Side(pairs.sources, tokenizer), "target": Side(pairs.targets, tokenizer)}
+    return {"source": TextColumn(pairs.sources, tokenizer), "target": TextColumn(pairs.targets, tokenizer)}
 
 
 def in_memory(pairs: Pairs, tokenizer: Tokenizer) -> Store:
@@ -136,13 +136,13 @@ from pathlib import Path
 from glassformer.data import stored_texts, tokenise
 from glassformer.data.cut import Cut
 from glassformer.data.pairs import read_parallel
-from glassformer.data.tokenise import Side, tokenised
+from glassformer.data.tokenise import TextColumn, tokenised
 from glassformer.text import open_tokenizer
 stored_texts.LARGE, tokenise.SHARD = 0, 64
 pairs = read_parallel(*map(Path, sys.argv[1:3]))
 one = open_tokenizer(sys.argv[3])
 print("ready", flush=True)
-tokenised({"source": Side(pairs.sources, one), "target": Side(pairs.targets, one)}, Cut("leave_out", 30))
+tokenised({"source": TextColumn(pairs.sources, one), "target": TextColumn(pairs.targets, one)}, Cut("leave_out", 30))
 """
 
 

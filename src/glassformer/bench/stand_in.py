@@ -19,7 +19,7 @@ from glassformer.files import write_parts
 WORDS = 3_000_000  # that may occur on either side
 COMMON, STEEPER = 10_000, 1.5  # rank, and the exponent beyond it
 MEAN, SPREAD, LONGEST = 25, 0.6, 120  # words in a sentence: its mean, the deviation of its logarithm, the most
-AGAIN = 100  # of so many pairs one is repeated
+AGAIN = 100  # so far behind a pair it comes again; one pair in twice as many does
 AT_ONCE = 25_000  # pairs
 CONSONANTS, VOWELS = "bcdfghjklmnprstvwxyz", "aeiou"
 SIDES = {"en": [c + v for c in CONSONANTS for v in VOWELS], "de": [v + c for c in CONSONANTS for v in VOWELS]}
@@ -49,10 +49,11 @@ def _sentences(seed: int, block: int) -> tuple[NDArray[np.int64], NDArray[np.int
     random = np.random.default_rng([seed, block])
     lengths = random.lognormal(np.log(MEAN) - SPREAD**2 / 2, SPREAD, AT_ONCE).round().astype(np.int64)
     lengths = np.clip(lengths, 1, LONGEST)
-    lengths[AGAIN::AGAIN] = lengths[::AGAIN][: len(lengths[AGAIN::AGAIN])]
+    again = np.arange(AGAIN, AT_ONCE, 2 * AGAIN)
+    lengths[again] = lengths[again - AGAIN]
     words = np.searchsorted(_sums(), random.random(lengths.sum())).clip(max=WORDS - 1)
     begin = np.cumsum(lengths) - lengths
-    for i in range(AGAIN, AT_ONCE, AGAIN):  # the sentence 100 before it, once more
+    for i in again.tolist():  # the sentence 100 before it, once more
         words[begin[i] : begin[i] + lengths[i]] = words[begin[i - AGAIN] : begin[i - AGAIN] + lengths[i]]
     return lengths, words
 

@@ -118,7 +118,7 @@ class Now:
 
     write: Write
     between: float
-    began: float = field(default_factory=time.monotonic)
+    began: float = field(default_factory=lambda: time.monotonic())
     last: float = 0.0
     before: str = ""
 

@@ -29,18 +29,18 @@ class Cut:
         return choose("cut", self.how, CUTS)(self, texts)
 
 
-Sides = Sequence[tuple[TokenIds, ...]]
+TextIds = Sequence[tuple[TokenIds, ...]]
 
 
-def _leave_out(cut: Cut, texts: Sides) -> Iterator[tuple[TokenIds, ...]]:
+def _leave_out(cut: Cut, texts: TextIds) -> Iterator[tuple[TokenIds, ...]]:
     return (sides for sides in texts if all(0 < len(side) <= cut.room for side in sides))
 
 
-def _cut_off(cut: Cut, texts: Sides) -> Iterator[tuple[TokenIds, ...]]:
+def _cut_off(cut: Cut, texts: TextIds) -> Iterator[tuple[TokenIds, ...]]:
     return (tuple(side[: cut.room] for side in sides) for sides in texts)
 
 
-def _pieces(cut: Cut, texts: Sides) -> Iterator[tuple[TokenIds, ...]]:
+def _pieces(cut: Cut, texts: TextIds) -> Iterator[tuple[TokenIds, ...]]:
     for (text,) in texts:
         for first in range(0, len(text), cut.room):
             piece = text[first : first + cut.room]
@@ -48,7 +48,7 @@ def _pieces(cut: Cut, texts: Sides) -> Iterator[tuple[TokenIds, ...]]:
                 yield (piece,)
 
 
-def _ended(cut: Cut, texts: Sides) -> Iterator[tuple[TokenIds, ...]]:
+def _ended(cut: Cut, texts: TextIds) -> Iterator[tuple[TokenIds, ...]]:
     end = np.array(cut.tokens[:1], dtype=np.int32)
     return (tuple(np.concatenate((side, end)) for side in sides) for sides in texts)
 

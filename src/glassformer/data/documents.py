@@ -17,7 +17,7 @@ from glassformer.data.keyed import is_keyed, keyed_rows
 from glassformer.data.lines import read_lines
 from glassformer.data.pairs import BLANKS
 from glassformer.data.prepared import marked
-from glassformer.data.stored_texts import Rows, StoredTexts, are_large, chosen_texts, stored_columns
+from glassformer.data.stored_texts import RowNumbers, StoredTexts, are_large, chosen_texts, stored_columns
 from glassformer.errors import FileError
 
 HELD_OUT_SHARE = 0.1  # of a single long text: its last tenth is for validation, as in nanoGPT
@@ -109,7 +109,7 @@ def _filled(path: str | Path, texts: Iterable[str], strip: str, skipped: list[in
 def apart(documents: Documents, number: int, seed: int) -> tuple[Documents, Documents]:
     """(the rest, about `number` documents held out): drawn by seed, and no text is in both."""
 
-    def part() -> tuple[Rows, Rows]:
+    def part() -> tuple[RowNumbers, RowNumbers]:
         return drawn_by_content(documents.texts, number, seed)
 
     stored = isinstance(documents.texts, StoredTexts)

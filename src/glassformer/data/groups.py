@@ -17,18 +17,19 @@ from numpy.typing import NDArray
 
 from glassformer.data.corpus import content_mark
 from glassformer.data.prepared import prepared
-from glassformer.data.stored_texts import Rows
+from glassformer.data.stored_texts import RowNumbers
 from glassformer.data.watching import tell
 from glassformer.files import write_bytes
 
 AT_ONCE = 2**16  # texts that are hashed together
 PARTS = ("rest.rows", "kept.rows")
+BothParts = tuple[RowNumbers, RowNumbers]  # the rest, and what is held out
 VERSION = 1  # of the rule by which rows are drawn
 
 
-def linked(*columns: Iterable[str]) -> Rows:
+def linked(*columns: Iterable[str]) -> RowNumbers:
     """The first row that each row is linked with: by an equal text in a column, over any number of steps."""
-    parent: Rows | None = None
+    parent: RowNumbers | None = None
     for column in columns:
         first = _first_equal(_hashes(column))
         parent = np.arange(len(first)) if parent is None else parent
@@ -39,7 +40,7 @@ def linked(*columns: Iterable[str]) -> Rows:
     return parent
 
 
-def _unite(parent: Rows, first: Rows) -> None:
+def _unite(parent: RowNumbers, first: RowNumbers) -> None:
     """Join the group of each row with that of the first row of the same text; the smaller number is the root."""
 
     def find(i: int) -> int:
@@ -62,7 +63,7 @@ def _hashes(texts: Iterable[str]) -> NDArray[np.uint64]:
     return np.concatenate(found) if found else np.zeros((0, 2), dtype=np.uint64)
 
 
-def _first_equal(hashes: NDArray[np.uint64]) -> Rows:
+def _first_equal(hashes: NDArray[np.uint64]) -> RowNumbers:
     """The number of the first row with the same hash, for each row."""
     order = np.lexsort((hashes[:, 1], hashes[:, 0]))  # stable: equal ones stay in the order of their numbers
     ordered = hashes[order]
@@ -73,7 +74,7 @@ def _first_equal(hashes: NDArray[np.uint64]) -> Rows:
     return first
 
 
-def drawn_apart(group: Rows, number: int, seed: int) -> tuple[Rows, Rows]:
+def drawn_apart(group: RowNumbers, number: int, seed: int) -> BothParts:
     """(the other rows, about `number` rows held out), at most half; a group stays together.
 
     Groups are taken in the order of a hash of the seed and their number, as long as they fit.
@@ -84,7 +85,7 @@ def drawn_apart(group: Rows, number: int, seed: int) -> tuple[Rows, Rows]:
     return _both(np.isin(group, taken))
 
 
-def drawn_by_content(texts: Collection[str], number: int, seed: int) -> tuple[Rows, Rows]:
+def drawn_by_content(texts: Collection[str], number: int, seed: int) -> BothParts:
     """The same for texts that are linked only if they are equal, in the order of a hash of the seed and the text."""
     marks = _marks(texts, len(texts), seed)
     order = np.lexsort(marks.T[::-1])
@@ -97,7 +98,7 @@ def drawn_by_content(texts: Collection[str], number: int, seed: int) -> tuple[Ro
     return _both(held)
 
 
-def _fitting(groups: Rows, sizes: Rows, left: int) -> Rows:
+def _fitting(groups: RowNumbers, sizes: RowNumbers, left: int) -> RowNumbers:
     """The groups that are taken: each that fits into what is left, in this order."""
     taken: list[int] = []
     for group, size in zip(groups, sizes, strict=True):
@@ -109,7 +110,7 @@ def _fitting(groups: Rows, sizes: Rows, left: int) -> Rows:
     return np.array(taken, dtype=np.int64)
 
 
-def _both(held: NDArray[np.bool_]) -> tuple[Rows, Rows]:
+def _both(held: NDArray[np.bool_]) -> BothParts:
     return np.flatnonzero(~held), np.flatnonzero(held)
 
 
@@ -124,7 +125,7 @@ def _marks(contents: Iterable[str], count: int, seed: int) -> NDArray[np.uint64]
     return marks
 
 
-def stored_parts(key: Mapping[str, Any], part: Callable[[], tuple[Rows, Rows]]) -> tuple[Rows, Rows]:
+def stored_parts(key: Mapping[str, Any], part: Callable[[], BothParts]) -> BothParts:
     """The rows of two parts, from the cache, mapped."""
 
     def make(draft: Path) -> None:
@@ -136,6 +137,6 @@ def stored_parts(key: Mapping[str, Any], part: Callable[[], tuple[Rows, Rows]]) 
     return rest, kept
 
 
-def _mapped(path: Path) -> Rows:
+def _mapped(path: Path) -> RowNumbers:
     empty = not path.stat().st_size  # an empty file cannot be mapped
     return np.zeros(0, dtype=np.int64) if empty else np.memmap(path, np.int64, "r")

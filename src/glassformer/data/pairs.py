@@ -15,7 +15,7 @@ from glassformer.data.groups import drawn_apart, linked, stored_parts
 from glassformer.data.keyed import is_keyed, keyed_rows
 from glassformer.data.lines import read_lines
 from glassformer.data.prepared import marked
-from glassformer.data.stored_texts import Rows, StoredTexts, are_large, chosen_texts, stored_columns
+from glassformer.data.stored_texts import RowNumbers, StoredTexts, are_large, chosen_texts, stored_columns
 from glassformer.data.table import ColumnLayout, Form, column_count, column_index, pair_columns, table_rows
 from glassformer.errors import FileError
 
@@ -85,7 +85,7 @@ def marks_of(pairs: Pairs) -> list[str]:
 
 
 def gather(rows: Iterable[tuple[str, str]], path: str | Path, first_line: int = 1) -> Pairs:
-    """Rows of a file as pairs, without the blanks around each sentence.
+    """RowNumbers of a file as pairs, without the blanks around each sentence.
 
     A pair with an empty side is useless, and dropping only that side would shift all that follow: the whole pair is
     left out, and its line is recorded in `skipped` for a report.
@@ -201,7 +201,7 @@ def _part(text: str) -> str:
 def apart(pairs: Pairs, number: int, seed: int) -> tuple[Pairs, Pairs]:
     """(the rest, `number` pairs held out): drawn by seed, and no sentence of either language is in both."""
 
-    def part() -> tuple[Rows, Rows]:
+    def part() -> tuple[RowNumbers, RowNumbers]:
         return drawn_apart(linked(pairs.sources, pairs.targets), number, seed)
 
     if not pairs.stored:

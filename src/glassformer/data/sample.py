@@ -10,7 +10,7 @@ from zlib import crc32
 
 import numpy as np
 
-from glassformer.data.stored_texts import Rows, StoredTexts, chosen_texts
+from glassformer.data.stored_texts import RowNumbers, StoredTexts, chosen_texts
 
 DIFFERENT = 2**23  # bytes of all different words together; a learner of byte pairs needs about 130 times as many
 AT_ONCE = 2**13  # lines
@@ -34,7 +34,7 @@ def sample(sides: Sequence[Sequence[str]], most: int, seed: int) -> Iterator[str
         yield from chosen_texts(side, rows)
 
 
-def _enough(sides: Sequence[Sequence[str]], drawn: Rows) -> int:
+def _enough(sides: Sequence[Sequence[str]], drawn: RowNumbers) -> int:
     """How many of the lines, in the order in which they were drawn; at least `AT_ONCE`."""
     seen, held = set[int](), 0
     for first in range(0, len(drawn), AT_ONCE):
@@ -50,7 +50,7 @@ def _enough(sides: Sequence[Sequence[str]], drawn: Rows) -> int:
     return len(drawn)
 
 
-def _by_side(sides: Sequence[Sequence[str]], rows: Rows) -> list[Rows]:
+def _by_side(sides: Sequence[Sequence[str]], rows: RowNumbers) -> list[RowNumbers]:
     """Numbers that count through all sides, as numbers of each side's own lines."""
     ends = np.cumsum([0, *map(len, sides)])
     cuts = np.searchsorted(rows, ends)

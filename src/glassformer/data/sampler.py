@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glassformer.data.examples import Example, Lengths
+from glassformer.data.examples import Example, LengthTable
 from glassformer.errors import ConfigError, InputError
 
 Indexes = NDArray[np.int64]
@@ -38,7 +38,7 @@ class Taken(NamedTuple):
 
 
 def cut(
-    lengths: Lengths, order: Indexes, *, batch_tokens: int, max_sentences: int | None, pad_to: int
+    lengths: LengthTable, order: Indexes, *, batch_tokens: int, max_sentences: int | None, pad_to: int
 ) -> list[Indexes]:
     """Cut an order into batches whose padded size, rows × longest, is at most `batch_tokens` on every side."""
     width = -(-lengths.max(axis=1) // pad_to) * pad_to  # of each example, padded alone
@@ -53,7 +53,7 @@ def cut(
     return [*batches, order[start:]] if start < len(order) else batches
 
 
-def _one_by_one(width: Lengths, order: Indexes) -> Iterator[int]:
+def _one_by_one(width: LengthTable, order: Indexes) -> Iterator[int]:
     """`width[order]` as integers, without a list of millions."""
     for first in range(0, len(order), AT_ONCE):
         yield from width[order[first : first + AT_ONCE]].tolist()
@@ -73,7 +73,7 @@ class Sampler:
     takes every world-th. So accumulate 4 on one rank and accumulate 2 on two see the same examples in every step.
     """
 
-    lengths: Lengths  # examples × fields
+    lengths: LengthTable  # examples × fields
     batch_tokens: int
     max_sentences: int | None = None
     pad_to: int = 1

@@ -27,7 +27,7 @@ AT_ONCE = 2**10  # texts that are encoded together: a list of ids takes ten time
 
 
 @dataclass(frozen=True)
-class Job:
+class ShardJob:
     """What is encoded, and how; the same for every shard."""
 
     draft: Path
@@ -36,7 +36,7 @@ class Job:
     size: int
 
     @classmethod
-    def open(cls, draft: Path) -> Job:
+    def open(cls, draft: Path) -> ShardJob:
         found = read_json(draft / SHARDS / JOB)
         sides = {}
         for name, folder, column, rows, prepare in found["columns"]:
@@ -51,7 +51,7 @@ def shard_path(draft: Path, number: int) -> Path:
     return draft / SHARDS / f"{number:06d}.safetensors"
 
 
-def write_shard(job: Job, number: int) -> None:
+def write_shard(job: ShardJob, number: int) -> None:
     """Encode one shard, and write it under its name when it is whole."""
     examples = []
     count = len(next(iter(job.sides.values()))[0])
@@ -68,7 +68,7 @@ def write_shard(job: Job, number: int) -> None:
 
 def serve(draft: Path, asked: IO[str], answers: IO[str]) -> None:
     """One shard after another, until nobody asks."""
-    job = Job.open(draft)
+    job = ShardJob.open(draft)
     for line in asked:
         said: dict[str, object] = {}
         try:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from glassformer.data.examples import Example, Kept, Lengths, check_sizes, sampled
+from glassformer.data.examples import Example, Kept, LengthTable, check_sizes, sampled
 from glassformer.errors import FileError
 from glassformer.files import write_bytes, write_parts
 
@@ -69,7 +69,7 @@ class Store:
         return tuple(field[i] for field in self.fields.values())
 
     @cached_property
-    def lengths(self) -> Lengths:
+    def lengths(self) -> LengthTable:
         """The length of every field of every example: examples × fields; half the bytes, because there are millions."""
         found = np.empty((len(self), len(self.fields)), dtype=np.int32)
         for place, field in enumerate(self.fields.values()):

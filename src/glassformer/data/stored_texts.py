@@ -30,7 +30,7 @@ AT_ONCE = 2**12  # texts that are written, or read, together
 SKIPPED = "skipped.rows"  # the numbers of the lines that were left out
 VERSION = 1  # of what is written; another version makes it again
 
-Rows = NDArray[np.int64]
+RowNumbers = NDArray[np.int64]
 Prepare = tuple[str, str]  # how, and the language: see data/moses.py
 
 
@@ -48,7 +48,7 @@ class StoredTexts(Sequence[str]):
 
     folder: Path
     name: str
-    rows: Rows | None = None
+    rows: RowNumbers | None = None
     prepare: Prepare | None = None
 
     def __len__(self) -> int:
@@ -69,10 +69,10 @@ class StoredTexts(Sequence[str]):
         for first in range(0, len(self), AT_ONCE):
             yield from self._read(self._places(first, min(first + AT_ONCE, len(self))))
 
-    def _places(self, first: int, end: int) -> Rows:
+    def _places(self, first: int, end: int) -> RowNumbers:
         return np.arange(first, end) if self.rows is None else self.rows[first:end]
 
-    def _read(self, rows: Rows) -> Iterator[str]:
+    def _read(self, rows: RowNumbers) -> Iterator[str]:
         content, change = _content(self.folder, self.name), self._change
         begin, end = self._offsets[rows].tolist(), self._offsets[rows + 1].tolist()
         for first, last in zip(begin, end, strict=True):
@@ -105,7 +105,7 @@ class StoredTexts(Sequence[str]):
         return marked([self.folder.name, self.name, rows, self.prepare])
 
 
-def chosen_texts(texts: Sequence[str], rows: Rows) -> Sequence[str]:
+def chosen_texts(texts: Sequence[str], rows: RowNumbers) -> Sequence[str]:
     """Some of the texts, in memory or in the cache."""
     return texts.chosen(rows) if isinstance(texts, StoredTexts) else [texts[i] for i in rows.tolist()]
 

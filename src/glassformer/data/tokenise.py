@@ -25,7 +25,7 @@ import tokenizers
 
 from glassformer.data.cut import Cut
 from glassformer.data.prepared import prepared
-from glassformer.data.shard import JOB, SHARDS, Job, shard_path, write_shard
+from glassformer.data.shard import JOB, SHARDS, ShardJob, shard_path, write_shard
 from glassformer.data.store import Store, joined_file
 from glassformer.data.stored_texts import StoredTexts
 from glassformer.data.watching import tell
@@ -40,14 +40,14 @@ MOST_WORKERS = 64
 
 
 @dataclass(frozen=True)
-class Side:
+class TextColumn:
     """One column of texts, and what makes tokens of it."""
 
     texts: StoredTexts
     tokenizer: Tokenizer
 
 
-def tokenised(sides: Mapping[str, Side], cut: Cut) -> Store:
+def tokenised(sides: Mapping[str, TextColumn], cut: Cut) -> Store:
     """The tokens of all texts, cut, as a mapped store; a field for each side."""
     key = {
         "texts": {name: side.texts.mark for name, side in sides.items()},
@@ -70,7 +70,7 @@ def tokenizer_mark(tokenizer: Tokenizer) -> str:
     return digest.hexdigest()[:24]
 
 
-def _make(draft: Path, sides: Mapping[str, Side], cut: Cut) -> None:
+def _make(draft: Path, sides: Mapping[str, TextColumn], cut: Cut) -> None:
     if not (draft / EXAMPLES).is_file():
         count = len(next(iter(sides.values())).texts)
         shards = -(-count // SHARD)
@@ -82,7 +82,7 @@ def _make(draft: Path, sides: Mapping[str, Side], cut: Cut) -> None:
         remove_folder(draft / SHARDS)
 
 
-def _write_job(draft: Path, sides: Mapping[str, Side], cut: Cut) -> None:
+def _write_job(draft: Path, sides: Mapping[str, TextColumn], cut: Cut) -> None:
     """What a worker must know, in files."""
     (draft / SHARDS).mkdir(exist_ok=True)
     columns = []
@@ -116,7 +116,7 @@ def _encode(draft: Path, numbers: Sequence[int], count: int) -> None:
 
 
 def _here(draft: Path, numbers: Iterable[int]) -> Iterator[int]:
-    job = Job.open(draft)
+    job = ShardJob.open(draft)
     for number in numbers:
         write_shard(job, number)
         yield number

@@ -27,7 +27,7 @@ from glassformer.data.packing import pack, packed
 from glassformer.data.store import TokenIds
 from glassformer.data.stored_texts import StoredTexts
 from glassformer.data.stream import Stream, filled, windows
-from glassformer.data.tokenise import Side, tokenised
+from glassformer.data.tokenise import TextColumn, tokenised
 from glassformer.errors import ConfigError
 from glassformer.layers.position import WITH_TABLE
 from glassformer.losses import Loss, Sum, cross_entropy, make_loss
@@ -86,7 +86,7 @@ class WindowOptions(ConfigTable):
         if not isinstance(texts.texts, StoredTexts):
             return self.examples(tokenizer.encode_batch(texts.texts), frame, specials)
         end = () if self.packed or len(texts) == 1 else (specials.need("eos"),)
-        (coded,) = tokenised({"text": Side(texts.texts, tokenizer)}, Cut("ended", tokens=end)).fields.values()
+        (coded,) = tokenised({"text": TextColumn(texts.texts, tokenizer)}, Cut("ended", tokens=end)).fields.values()
         if self.packed:
             return pack([coded[i].tolist() for i in range(len(coded))], frame, self.context)
         return Stream.of(coded.tokens[: len(coded.tokens) - len(end)], self.context)  # eos only between texts

@@ -24,7 +24,7 @@ from glassformer.data.masking import Masking, make_masking
 from glassformer.data.sampler import of_example
 from glassformer.data.store import Store
 from glassformer.data.stored_texts import StoredTexts
-from glassformer.data.tokenise import Side, tokenised
+from glassformer.data.tokenise import TextColumn, tokenised
 from glassformer.errors import ConfigError
 from glassformer.losses import IGNORE, Loss, Sum, cross_entropy, make_loss
 from glassformer.models.encoder import EncoderOnly
@@ -125,7 +125,7 @@ class MaskedLanguageModel:
         """Texts as tokens. A text that does not fit is cut; pieces without a token to guess are left out."""
         if isinstance(texts.texts, StoredTexts):
             special = tuple(sorted(tokenizer.specials.ids().values()))
-            return tokenised({"text": Side(texts.texts, tokenizer)}, Cut("pieces", room, special))
+            return tokenised({"text": TextColumn(texts.texts, tokenizer)}, Cut("pieces", room, special))
         tokens = [np.array(ids, dtype=np.int32) for ids in tokenizer.encode_batch(texts.texts)]
         pieces = [ids[first : first + room] for ids in tokens for first in range(0, len(ids), room)]
         return Store.of({"text": [piece for piece in pieces if self.masking.ordinary[piece].any()]})

@@ -21,7 +21,7 @@ from glassformer.data.pair_corpus import PAIRS_OPTIONS, pair_corpus
 from glassformer.data.pairs import Pairs
 from glassformer.data.store import Store
 from glassformer.data.stored_texts import StoredTexts
-from glassformer.data.tokenise import Side, tokenised
+from glassformer.data.tokenise import TextColumn, tokenised
 from glassformer.errors import ConfigError
 from glassformer.losses import Loss, Sum, cross_entropy, make_loss
 from glassformer.models.encoder_decoder import EncoderDecoder
@@ -213,6 +213,6 @@ def learned_from(pairs: Pairs, vocabularies: Vocabularies, room: int) -> Store:
     """The same without pairs that are too long, or empty on one side; mapped from the cache if there are many."""
     source, target = pairs.sources, pairs.targets
     if isinstance(source, StoredTexts) and isinstance(target, StoredTexts):
-        sides = {"source": Side(source, vocabularies.source), "target": Side(target, vocabularies.target)}
+        sides = {"source": TextColumn(source, vocabularies.source), "target": TextColumn(target, vocabularies.target)}
         return tokenised(sides, Cut("leave_out", room))
     return encode(pairs, vocabularies).no_longer_than(room)
