@@ -112,7 +112,7 @@ def test_who_waits_says_so(own_cache: Path) -> None:
         os.close(held.pop())  # the other one is ready
 
     home().mkdir(parents=True)
-    name = f"texts-{module.marked(KEY)}.lock"
+    name = f"texts-{module.mark_of(KEY)}.lock"
     held = [os.open(home() / name, os.O_RDWR | os.O_CREAT)]
     module.fcntl.flock(held[0], module.fcntl.LOCK_EX)
     with watched(told):

@@ -11,7 +11,7 @@ import typer
 
 from glassformer.cli.options import Debug, Json, Lang
 from glassformer.cli.output import print_json, print_rich
-from glassformer.cli.prepared import cache, prepare
+from glassformer.cli.prepared import prepare_recipe, show_cache
 from glassformer.errors import FileError, UsageError
 from glassformer.show import Column, ColumnKind, Table
 from glassformer.words import language, say
@@ -39,13 +39,13 @@ def command(
         case "check":
             return _check(name, json)
         case "cache":
-            return cache(name, json)
+            return show_cache(name, json)
         case "get" | "show" if not name:
             raise UsageError("data_no_name", action=action)
         case "get":
             return _get(name, json)
         case "prepare":
-            return prepare(name, json)
+            return prepare_recipe(name, json)
         case "show":
             return _show(name, split, max(rows, 0), json)
     raise UsageError("data_action", action=action, known="list, get, show, check, prepare, cache")

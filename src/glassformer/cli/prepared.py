@@ -18,7 +18,7 @@ LEAST = 2.0  # seconds before the first line, so that a small set says nothing
 BETWEEN = 10.0  # seconds between two lines where no line can be written over
 
 
-def prepare(recipe: str, json: bool) -> int:
+def prepare_recipe(recipe: str, json: bool) -> int:
     """Everything that a training of this recipe would begin with, and no training."""
     from glassformer.data.prepared import every_prepared, home
     from glassformer.runs.paths import absolute
@@ -50,7 +50,7 @@ def prepare(recipe: str, json: bool) -> int:
     return 0
 
 
-def cache(action: str, json: bool) -> int:
+def show_cache(action: str, json: bool) -> int:
     """What lies in the cache; `clear` removes it."""
     from glassformer.data.prepared import clear, every_prepared, home
 

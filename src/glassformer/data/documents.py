@@ -16,7 +16,7 @@ from glassformer.data.groups import drawn_by_content, stored_parts
 from glassformer.data.keyed import is_keyed, keyed_rows
 from glassformer.data.lines import read_lines
 from glassformer.data.pairs import BLANKS
-from glassformer.data.prepared import marked
+from glassformer.data.prepared import mark_of
 from glassformer.data.stored_texts import RowNumbers, StoredTexts, are_large, chosen_texts, stored_columns
 from glassformer.errors import FileError
 
@@ -49,7 +49,7 @@ class Documents:
     @property
     def mark(self) -> str:
         """Tells these texts from all others."""
-        return self.texts.mark if isinstance(self.texts, StoredTexts) else marked([*self.texts])
+        return self.texts.mark if isinstance(self.texts, StoredTexts) else mark_of([*self.texts])
 
 
 def together(parts: Iterable[Documents]) -> Documents:

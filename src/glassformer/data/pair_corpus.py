@@ -11,7 +11,7 @@ from glassformer.config.values import size_or_zero
 from glassformer.data import grammar
 from glassformer.data.corpus import Corpus, from_kinds, from_parts, source_options, two_columns
 from glassformer.data.moses import preparation
-from glassformer.data.pairs import Pairs, apart, joined, read_pairs, read_parallel
+from glassformer.data.pairs import Pairs, apart, chained_pairs, read_pairs, read_parallel
 from glassformer.data.read import translation_pairs
 from glassformer.data.table import Form, delimiter_of
 from glassformer.errors import ConfigError, choose
@@ -85,7 +85,9 @@ def from_catalogue(
     built_in = from_grammar(config, count=grammar) if grammar else lambda _: {}
 
     def both(split: str, part: str) -> Pairs:
-        return joined([*(translation_pairs(name, part, *languages) for name in every), *built_in(split).values()])
+        return chained_pairs(
+            [*(translation_pairs(name, part, *languages) for name in every), *built_in(split).values()]
+        )
 
     def groups(split: str) -> PairGroups:
         if split != "test":

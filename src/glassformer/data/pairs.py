@@ -14,7 +14,7 @@ import numpy as np
 from glassformer.data.groups import drawn_apart, linked, stored_parts
 from glassformer.data.keyed import is_keyed, keyed_rows
 from glassformer.data.lines import read_lines
-from glassformer.data.prepared import marked
+from glassformer.data.prepared import mark_of
 from glassformer.data.stored_texts import RowNumbers, StoredTexts, are_large, chosen_texts, stored_columns
 from glassformer.data.table import ColumnLayout, Form, column_count, column_index, pair_columns, table_rows
 from glassformer.errors import FileError
@@ -68,7 +68,7 @@ class Pairs:
         return isinstance(self.sources, StoredTexts) and isinstance(self.targets, StoredTexts)
 
 
-def joined(parts: Sequence[Pairs]) -> Pairs:
+def chained_pairs(parts: Sequence[Pairs]) -> Pairs:
     """Several sets, one after another."""
     if len(parts) == 1:
         return parts[0]
@@ -81,7 +81,7 @@ def joined(parts: Sequence[Pairs]) -> Pairs:
 
 def marks_of(pairs: Pairs) -> list[str]:
     """Tells a set of pairs from all others."""
-    return [text.mark if isinstance(text, StoredTexts) else marked([*text]) for text in (pairs.sources, pairs.targets)]
+    return [text.mark if isinstance(text, StoredTexts) else mark_of([*text]) for text in (pairs.sources, pairs.targets)]
 
 
 def gather(rows: Iterable[tuple[str, str]], path: str | Path, first_line: int = 1) -> Pairs:

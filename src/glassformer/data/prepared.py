@@ -34,7 +34,7 @@ def home() -> Path:
     return own_folder("GLASSFORMER_CACHE", "XDG_CACHE_HOME", ".cache") / "prepared"
 
 
-def marked(value: Any) -> str:
+def mark_of(value: Any) -> str:
     """A short hash of a JSON value: equal values, equal marks."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:24]
 
@@ -65,7 +65,7 @@ def prepared(kind: str, key: Mapping[str, Any], make: Callable[[Path], None]) ->
     `make` is given a draft, which may hold what an interrupted process has finished: it must not trust a file there
     that it did not write whole.
     """
-    folder = home() / f"{kind}-{marked(key)}"
+    folder = home() / f"{kind}-{mark_of(key)}"
     if folder.is_dir() and _sound(folder):
         return folder
     with _alone(folder):

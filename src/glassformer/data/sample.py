@@ -16,7 +16,7 @@ DIFFERENT = 2**23  # bytes of all different words together; a learner of byte pa
 AT_ONCE = 2**13  # lines
 
 
-def sample(sides: Sequence[Sequence[str]], most: int, seed: int) -> Iterator[str]:
+def sample_lines(sides: Sequence[Sequence[str]], most: int, seed: int) -> Iterator[str]:
     """At most `most` lines of all sides together, in their order; 0: all of them.
 
     Of texts that are kept in the cache, only so many that their different words have at most `DIFFERENT` bytes.

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glassformer.data.lines import OPENERS
-from glassformer.data.prepared import identity, marked, prepared
+from glassformer.data.prepared import identity, mark_of, prepared
 from glassformer.data.watching import tell
 from glassformer.files import write_bytes
 
@@ -102,7 +102,7 @@ class StoredTexts(Sequence[str]):
     def mark(self) -> str:
         """Tells these texts from all others, without reading them."""
         rows = "" if self.rows is None else hashlib.sha256(np.ascontiguousarray(self.rows).data).hexdigest()
-        return marked([self.folder.name, self.name, rows, self.prepare])
+        return mark_of([self.folder.name, self.name, rows, self.prepare])
 
 
 def chosen_texts(texts: Sequence[str], rows: RowNumbers) -> Sequence[str]:

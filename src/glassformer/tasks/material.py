@@ -13,7 +13,7 @@ import tokenizers
 from glassformer.config.recipe import RunConfig
 from glassformer.data.examples import Examples
 from glassformer.data.prepared import prepared
-from glassformer.data.sample import sample
+from glassformer.data.sample import sample_lines
 from glassformer.data.stored_texts import StoredTexts
 from glassformer.data.watching import tell, told
 from glassformer.loading import load
@@ -95,7 +95,7 @@ def _learned(config: RunConfig, sources: Sequence[str], targets: Sequence[str]) 
     kind, more = text.tokenizer.kind, text.tokenizer.options
     joint = text.joint or not targets
     sides = [[sources, targets]] if joint and targets else [[sources], [targets]] if targets else [[sources]]
-    first, *others = (sample(some, text.sample, seed) for some in sides)
+    first, *others = (sample_lines(some, text.sample, seed) for some in sides)
     return Vocabularies.train(
         kind, first, others[0] if others else (), text.vocab_size or None, joint=joint, options=more
     )
