@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glassformer.data import lines as module
-from glassformer.data.lines import LONGEST_LINE, blocks, read_lines
+from glassformer.data.lines import LONGEST_LINE, blocks, count_lines, read_lines
 from glassformer.errors import ConfigError, FileError
 
 
@@ -135,6 +135,12 @@ def test_a_file_that_is_not_there_or_cannot_be_read(tmp_path: Path) -> None:
 def test_nothing_is_read_before_it_is_asked_for(tmp_path: Path) -> None:
     found = read_lines(write(tmp_path, b"one\n" + b"two\n" * 1_000_000 + b"\xff\n"))
     assert next(found) == "one"
+
+
+@pytest.mark.parametrize("content", [b"", b"a", b"a\n", b"a\n\nb", b"\xef\xbb\xbfa\r\nb\r\n", b"x\n" * 300_000])
+def test_lines_are_counted_as_they_are_read(content: bytes, tmp_path: Path) -> None:
+    path = write(tmp_path, content)
+    assert count_lines(path) == len(list(read_lines(path)))
 
 
 def packed_zst(content: bytes) -> bytes:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from glassformer.data.store import Store
 from glassformer.data.stored_texts import StoredTexts
 from glassformer.data.tokenise import EXAMPLES, TextColumn, tokenised, tokenizer_mark
 from glassformer.errors import FileError
-from glassformer.text import Characters, Tokenizer
+from glassformer.text import TOKENIZERS, Characters, Tokenizer, open_tokenizer, train
 from small_disk import no_file_larger_than
 from stored_pairs import as_large, write_corpus
 
@@ -96,9 +97,18 @@ def test_what_it_depends_on_makes_another_store(
     assert tokenizer_mark(other) != tokenizer_mark(tokenizer)
 
 
-def test_a_tokenizer_that_was_saved_and_opened_has_the_same_mark(tokenizer: Tokenizer, tmp_path: Path) -> None:
-    tokenizer.save(tmp_path / "one")
-    assert tokenizer_mark(Characters.open(tmp_path / "one")) == tokenizer_mark(tokenizer)
+@pytest.mark.parametrize("kind", TOKENIZERS)
+def test_a_tokenizer_that_was_saved_and_opened_has_the_same_mark(kind: str, tmp_path: Path) -> None:
+    """A run has the vocabulary of the cache saved again: it must find the tokens that were made with that one."""
+    draw = random.Random(0)
+    texts = [" ".join("".join(draw.choices("abdeiklnorst", k=4)) for _ in range(9)) for _ in range(200)]
+    learned = train(kind, texts, None if kind in ("characters", "words") else 600)
+    marks = [tokenizer_mark(learned)]
+    for name in ("one", "two"):
+        learned.save(tmp_path / name)
+        learned = open_tokenizer(tmp_path / name)
+        marks.append(tokenizer_mark(learned))
+    assert marks == [marks[0]] * 3
 
 
 def test_a_full_disk_leaves_the_shards_that_are_whole_and_the_next_try_goes_on(

@@ -10,7 +10,7 @@ from glassformer.data.channel import SeriesForm, decimal_sign, read_channels, re
 from glassformer.data.channel_sources import series_form
 from glassformer.data.documents import read_documents
 from glassformer.data.keyed import is_keyed
-from glassformer.data.lines import read_lines
+from glassformer.data.lines import count_lines
 from glassformer.data.moments import step_of, written_moment
 from glassformer.data.pairs import pair_places, read_pairs
 from glassformer.data.pictures import image_files
@@ -37,7 +37,7 @@ def _named(names: Sequence[str]) -> str:
 def describe_pairs(path: str, options: Any) -> Phrase:
     form = _form(options)
     if not isinstance(options["train"], str):  # two parallel files: plain lines, nothing to infer
-        return _phrase("lines", path=path, count=sum(1 for _ in read_lines(path)))
+        return _phrase("lines", path=path, count=count_lines(path))
     found = read_pairs(path, form)
     how = _keys(form.keys(path, pair_columns)) if is_keyed(path) else form.layout(path).phrase
     order = None if is_keyed(path) else pair_places(path, form.layout(path), form)

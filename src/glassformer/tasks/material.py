@@ -13,7 +13,7 @@ import tokenizers
 from glassformer.config.recipe import RunConfig
 from glassformer.data.examples import Examples
 from glassformer.data.prepared import prepared
-from glassformer.data.sample import sample_lines
+from glassformer.data.sample import DIFFERENT, sample_lines
 from glassformer.data.stored_texts import StoredTexts
 from glassformer.data.watching import tell, told
 from glassformer.loading import load
@@ -80,13 +80,13 @@ def learn_vocabularies(config: RunConfig, sources: Sequence[str], targets: Seque
     if not marks:
         return _learned(config, sources, targets)
     libraries = [tokenizers.__version__, sentencepiece.__version__]
-    key = {"texts": marks, "text": config.text.to_dict(), "seed": config.data.seed, "libraries": libraries}
+    learned = {"texts": marks, "text": config.text.to_dict(), "seed": config.data.seed, "different": DIFFERENT}
 
     def make(draft: Path) -> None:
         tell("vocabulary", 0)
         _learned(config, sources, targets).save(draft)
 
-    return Vocabularies.open(prepared("vocabulary", key, make))
+    return Vocabularies.open(prepared("vocabulary", {**learned, "libraries": libraries}, make))
 
 
 def _learned(config: RunConfig, sources: Sequence[str], targets: Sequence[str]) -> Vocabularies:
