@@ -92,16 +92,18 @@ def of_size(pairs: int, files: Sequence[Path]) -> RunConfig:
 
 
 def table(numbers: dict[str, Any], lang: str) -> list[list[str]]:
-    """Seconds and the peak of anonymous memory of every command."""
+    """Seconds, seconds of all cores together, and the peak of anonymous memory of every command."""
     titles = [say("columns.pairs", lang)]
     for what in WHAT:
-        titles += [say(f"bench.growth_{what}", lang), say("bench.growth_memory", lang)]
+        titles += [say(f"bench.growth_{key}", lang) for key in (what, "busy", "memory")]
     rows = []
     for row in numbers["rows"]:
         cells = [f"{row['pairs']:,}"]
         for what in WHAT:
             found = row[what]
             seconds = found["seen_after"] if what == "start" else found["seconds"]
-            cells += [f"{seconds:,.1f} s", f"{found['anonymous'] / 1e6:,.0f} MB"]
+            busy = found.get("busy")  # not in every record
+            cells += [f"{seconds:,.0f} s", "–" if busy is None else f"{busy:,.0f} s"]
+            cells.append(f"{found['anonymous'] / 1e6:,.0f} MB")
         rows.append(cells)
     return [titles, *rows]

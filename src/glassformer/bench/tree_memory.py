@@ -5,6 +5,7 @@ Anonymous memory is what a process asked for itself. Pages of mapped files do no
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import sys
 import time
@@ -21,9 +22,13 @@ PROC = Path("/proc")
 
 @dataclass(frozen=True)
 class Watched:
-    """Seconds of a command, and until `seen` was true for the first time; the peak of its anonymous memory in bytes."""
+    """Seconds of a command, and until `seen` was true for the first time; the peak of its anonymous memory in bytes.
+
+    `busy`: seconds of all cores together, its own processes' alone; where other work shares the cores, these compare.
+    """
 
     seconds: float
+    busy: float
     seen_after: float | None
     anonymous: int
 
@@ -33,6 +38,7 @@ def watched_command(
 ) -> Watched:
     """`glassformer WORDS` in a process of its own, to its end."""
     began, peak, after = time.perf_counter(), 0, None
+    before = _busy()
     command = [sys.executable, "-m", "glassformer", *words]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=dict(environment)
@@ -46,7 +52,13 @@ def watched_command(
         said = child.stdout.read() if child.stdout is not None else ""
     if child.returncode:
         raise InputError("bench_command", command=" ".join(words), said=said[-LAST:].strip())
-    return Watched(seconds, after, peak)
+    return Watched(seconds, _busy() - before, after, peak)
+
+
+def _busy() -> float:
+    """Seconds of all processes that this one, and those that it started, have waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def anonymous(root: int) -> int:
