@@ -85,7 +85,7 @@ def marks_of(pairs: Pairs) -> list[str]:
 
 
 def gather(rows: Iterable[tuple[str, str]], path: str | Path, first_line: int = 1) -> Pairs:
-    """RowNumbers of a file as pairs, without the blanks around each sentence.
+    """Rows of a file as pairs, without the blanks around each sentence.
 
     A pair with an empty side is useless, and dropping only that side would shift all that follow: the whole pair is
     left out, and its line is recorded in `skipped` for a report.

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import islice
 from pathlib import Path
-from typing import overload
+from typing import Any, overload
+from unicodedata import unidata_version
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,7 +128,13 @@ def stored_columns(
 
     `form`: how the files are read, as JSON; `read` is given a list for the numbers of the lines that it skips.
     """
-    key = {"files": [identity(Path(file)) for file in files], "form": form, "names": [*names], "version": VERSION}
+    key: dict[str, Any] = {
+        "files": [identity(Path(file)) for file in files],
+        "form": form,
+        "names": [*names],
+        "version": VERSION,
+    }
+    key["unicode"] = unidata_version  # NFC is Python's own
 
     def make(draft: Path) -> None:
         skipped: list[int] = []
