@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, overload
+from typing import overload
 from unicodedata import unidata_version
 
 import numpy as np
@@ -128,13 +128,13 @@ def stored_columns(
 
     `form`: how the files are read, as JSON; `read` is given a list for the numbers of the lines that it skips.
     """
-    key: dict[str, Any] = {
+    key = {
         "files": [identity(Path(file)) for file in files],
         "form": form,
         "names": [*names],
+        "unicode": unidata_version,  # NFC is Python's own
         "version": VERSION,
     }
-    key["unicode"] = unidata_version  # NFC is Python's own
 
     def make(draft: Path) -> None:
         skipped: list[int] = []
