@@ -9,8 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from glassformer.data import stored_texts as module
+from glassformer.data.pairs import read_parallel
 from glassformer.data.prepared import every_prepared
 from glassformer.data.stored_texts import StoredTexts, are_large, chosen_texts, stored_columns
+from glassformer.errors import FileError
+from small_disk import no_file_larger_than
 
 TEXTS = ["하나", "two\nlines", "3", "naïve 😀", "five"]
 
@@ -98,3 +101,20 @@ def test_files_are_large_by_their_bytes_packed_ones_by_more(tmp_path: Path, monk
     assert are_large([plain, plain])
     assert are_large([plain, packed])  # 60 and 4 · 20
     assert not are_large([plain, plain, tmp_path / "none"])
+
+
+@pytest.mark.usefixtures("own_cache")
+def test_a_file_that_is_refused_is_refused_as_before_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LARGE", 0)
+    for name, content in (("en", b"one\n" * 9000), ("de", b"eins\n" * 8999)):
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(FileError, match=r"en has 9000 lines, .*de has 8999; line N"):
+        read_parallel(tmp_path / "en", tmp_path / "de")
+    (tmp_path / "de").write_bytes(b"eins\n" * 8999 + b"\xff\n")
+    with pytest.raises(FileError, match="de is not UTF-8 in line 9000, byte 1"):
+        read_parallel(tmp_path / "en", tmp_path / "de")
+    with no_file_larger_than(10_000), pytest.raises(FileError, match="cannot be written: File too large; make room"):
+        stored_columns((tmp_path / "en",), "test", ("text",), lambda skipped: (("long",) for _ in range(9000)))
+    assert every_prepared() == []

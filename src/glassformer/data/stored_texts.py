@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import mmap
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -138,7 +139,11 @@ def stored_columns(
 
     def make(draft: Path) -> None:
         skipped: list[int] = []
-        write_columns(draft, names, read(skipped))
+        try:
+            write_columns(draft, names, read(skipped))
+        except Exception:  # a line that is refused, a full disk: what was read is read again, and only takes room
+            shutil.rmtree(draft, ignore_errors=True)
+            raise
         write_bytes(draft / SKIPPED, np.array(skipped, dtype=np.int64).tobytes())
 
     folder = prepared("texts", key, make)
