@@ -8,6 +8,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 
@@ -126,12 +127,12 @@ def test_a_full_disk_leaves_the_shards_that_are_whole_and_the_next_try_goes_on(
         written.append(number)
 
     monkeypatch.setattr(tokenise, "write_shard", until_full)
-    with pytest.raises(FileError, match=r"000003\.safetensors cannot be written: File too large; make room"):
+    with pytest.raises(FileError, match=r"-000003\.safetensors cannot be written: File too large; make room"):
         tokenised(sides(pairs, tokenizer), CUT)
     assert written == [0, 1, 2]
     monkeypatch.setattr(tokenise, "write_shard", whole)
     (draft,) = [each.path for each in every_prepared() if not each.whole]
-    times = {path: path.stat().st_mtime_ns for path in sorted((draft / SHARDS).glob("*.safetensors"))}
+    times = {path: path.stat().st_mtime_ns for path in sorted((draft / SHARDS).glob("0*.safetensors"))}
     (draft / SHARDS / "000002.safetensors").write_bytes(b"half")
     redone: list[int] = []
     monkeypatch.setattr(tokenise, "write_shard", lambda job, number: (redone.append(number), whole(job, number)))
@@ -164,15 +165,16 @@ def test_killed_at_any_moment_it_goes_on_to_the_same_bytes(
     command = [sys.executable, "-c", PROGRAM, *(str(tmp_path / f"train.{side}") for side in ("en", "de"))]
     draft_shards: set[int] = set()
     for most in range(6):  # the more shards there are, the later it is killed
-        with subprocess.Popen([*command, str(tmp_path / "tokenizer")], stdout=subprocess.PIPE, text=True) as child:
-            assert child.stdout is not None
+        with subprocess.Popen([*command, str(tmp_path / "tokenizer")], stdout=PIPE, stderr=PIPE, text=True) as child:
+            assert child.stdout is not None and child.stderr is not None
             child.stdout.readline()
             for _ in range(3000):
-                found = len([*home().glob(f".tmp-tokens-*/{SHARDS}/*.safetensors")])
+                found = len([*home().glob(f".tmp-tokens-*/{SHARDS}/0*.safetensors")])
                 if found > most or child.poll() is not None:
                     break
                 time.sleep(0.01)
             child.send_signal(signal.SIGKILL)
+            assert "Traceback" not in child.stderr.read()  # of those that it had started, too
         draft_shards.add(found)
         assert not [each for each in every_prepared() if each.kind == "tokens" and each.whole]
     assert len(draft_shards) > 2

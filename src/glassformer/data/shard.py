@@ -7,6 +7,7 @@ the disk, or the key and the values of an error. It ends with its input.
 from __future__ import annotations
 
 import json
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ from glassformer.data.cut import Cut
 from glassformer.data.store import Store
 from glassformer.data.stored_texts import StoredTexts
 from glassformer.errors import GlassformerError
-from glassformer.files import read_json
+from glassformer.files import disk, read_json
 from glassformer.text import Tokenizer, open_tokenizer
 
 SHARDS = "shards"  # the folder in a draft
@@ -52,7 +53,10 @@ def shard_path(draft: Path, number: int) -> Path:
 
 
 def write_shard(job: ShardJob, number: int) -> None:
-    """Encode one shard, and write it under its name when it is whole."""
+    """Encode one shard, and give it its name when it is whole.
+
+    Until then it has one of this process alone: a process whose parent was killed may still write the same shard.
+    """
     examples = []
     count = len(next(iter(job.sides.values()))[0])
     for first in range(number * job.size, min((number + 1) * job.size, count), AT_ONCE):
@@ -63,7 +67,11 @@ def write_shard(job: ShardJob, number: int) -> None:
         ]
         examples += list(job.cut(list(zip(*coded, strict=True))))
     fields = zip(*examples, strict=True) if examples else [[] for _ in job.sides]
-    Store.of(dict(zip(job.sides, fields, strict=True))).save(shard_path(job.draft, number))
+    path = shard_path(job.draft, number)
+    own = path.with_name(f"{os.getpid()}-{path.name}")
+    Store.of(dict(zip(job.sides, fields, strict=True))).save(own)
+    with disk(path):
+        own.replace(path)
 
 
 def serve(draft: Path, asked: IO[str], answers: IO[str]) -> None:
@@ -79,5 +87,12 @@ def serve(draft: Path, asked: IO[str], answers: IO[str]) -> None:
         answers.flush()
 
 
+def main() -> None:
+    try:
+        serve(Path(sys.argv[1]), sys.stdin, sys.stdout)
+    except BrokenPipeError:  # whoever asked was killed: nobody is left to answer, nor to complain to
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 if __name__ == "__main__":
-    serve(Path(sys.argv[1]), sys.stdin, sys.stdout)
+    main()
