@@ -56,11 +56,23 @@ def inner(name: str, x: Tensor) -> Tensor:
 
 
 def summed(terms: list[Term], before: str = "", after: str = "") -> Reason:
+    """The sum of all terms, of which the largest are written out."""
     largest = sorted(terms, key=lambda term: -abs(term.value))[:FILLED]
-    shown = [" · ".join(map(short, term.factors)) if term.factors else short(term.value) for term in largest]
+    shown = "".join(signed(*(term.factors or (term.value,))) for term in largest)
+    begun = shown.removeprefix(" + ") if not shown.startswith(" − ") else f"−{shown.removeprefix(' − ')}"
     more = " + …" if len(terms) > FILLED else ""
-    return Reason(terms, math.fsum(term.value for term in terms), f"{before}{' + '.join(shown)}{more}{after}")
+    return Reason(terms, math.fsum(term.value for term in terms), f"{before}{begun}{more}{after}")
 
 
 def short(value: float) -> str:
     return f"{value:.3g}".replace("-", "−")
+
+
+def bracketed(value: float) -> str:
+    """A number as one writes it behind a dot: 2 · (−3)."""
+    return f"({short(value)})" if value < 0 else short(value)
+
+
+def signed(value: float, *factors: float) -> str:
+    """A product as one writes it inside a sum: no two signs meet."""
+    return " · ".join([f" {'−' if value < 0 else '+'} {short(abs(value))}", *map(bracketed, factors)])
