@@ -11,7 +11,7 @@ from torch import Tensor
 import glassformer as gf
 from glassformer.explorer.inputs import read
 from glassformer.loading import Loaded
-from in_browser import NEEDED
+from in_browser import NEEDED, quiet_page
 
 pytestmark = NEEDED
 TEXT = "나는 학교에 간다"
@@ -129,3 +129,31 @@ def test_a_picture_is_interfered_with_as_well(page: Any, url: str) -> None:
     digits, off = gf.load("digits"), {"encoder.blocks.0.self_attention.heads": gf.zero()}
     given = {"example": 0}
     settled(page, float(moved(answer(digits, None, given)[None], answer(digits, off, given)[None]).mean()))
+
+
+def test_what_is_changed_is_said_in_words(page: Any, url: str) -> None:
+    opened(
+        page,
+        url,
+        f"&edits=forbid~decoder.blocks.*.cross_attention~c1!forbid~{CROSS}~h0~r1~c2!scale~{CROSS}.heads~h2~x2",
+    )
+    assert page.locator(".in-force code").all_text_contents() == [
+        "forbidden · Decoder · all layers · Cross-attention · ▁학교에",
+        "forbidden · Decoder · Layer 3 · Cross-attention · Head 1 · I → ▁간다",
+        "scaled × 2.00 · Decoder · Layer 3 · Cross-attention · Head 3",
+    ]
+    asked = page.locator(".hide-tokens > div > .quiet").all_text_contents()
+    assert asked == ["Hide in the encoder's input:", "Hide in the decoder's input:"]
+
+
+def test_classes_are_one_answer_and_have_no_rows_to_choose(page: Any, url: str) -> None:
+    page.goto(f"{url}#model=digits&view=interfere&lang=en")
+    page.wait_for_selector(".outcome-table")
+    assert page.locator(".outcome-table thead th").all_text_contents() == ["Row", "Before", "Now"]
+    assert page.is_hidden(".for") and page.locator(".hide-tokens > div > .quiet").all_text_contents() == ["Hide:"]
+
+
+def test_on_a_telephone_the_answer_is_seen_whole(browser: Any, url: str) -> None:
+    with quiet_page(browser, 390) as page:
+        opened(page, url, "")
+        assert page.eval_on_selector(".outcome .scroll", "one => one.scrollWidth - one.clientWidth") <= 0
