@@ -298,7 +298,7 @@ def corners(found: dict[str, Any], side: int) -> list[float]:
 def test_the_boxes_are_those_of_the_queries(opened: Opened, folders: dict[str, Path]) -> None:
     page, loaded = opened(folders["queries"].name, "&example=2&at=head.choice"), gf.load(folders["queries"])
     found, side = said(loaded, {"example": 2})["objects"], loaded.config.model.input.options["size"]
-    for place in ("#pad", ".found"):
+    for place in ("#pad", ".canvas-found"):
         until(page, lambda place=place: len(boxes(page, place)) == len(found))
         assert boxes(page, place) == [pytest.approx(corners(one, side), rel=1e-5) for one in found]
     listed = page.query_selector_all(".pad-beside .object")
