@@ -236,3 +236,15 @@ def test_on_a_telephone_the_answer_is_seen_whole(browser: Any, url: str) -> None
     with quiet_page(browser, 390) as page:
         opened(page, url, "")
         assert page.eval_on_selector(".outcome .scroll", "one => one.scrollWidth - one.clientWidth") <= 0
+
+
+@pytest.mark.parametrize(
+    ("model", "told"), [("ko-en", "before the changes (1)"), ("sentiment-ko", "with the changes (1)")]
+)
+def test_in_every_view_the_answer_says_that_something_is_changed(page: Any, url: str, model: str, told: str) -> None:
+    page.goto(f"{url}#model={model}&text={TEXT}&view=heads&lang=en&edits=zero~encoder.blocks.0.self_attention.heads")
+    page.wait_for_selector("#changed", timeout=30_000)
+    assert page.text_content("#changed") == told
+    page.click("#changed")
+    page.click("#reset")
+    page.wait_for_selector("#changed", state="detached")
