@@ -41,7 +41,8 @@ class Reason:
 
 
 def number(one: ShownPass, name: str, index: Sequence[int]) -> float:
-    x = one.trace.tensors.get(name)
+    """A number of a pass; of a score that was forbidden, what it was before, as in the payload."""
+    x = one.changes.raw.get(name, one.trace.tensors.get(name))
     if x is None:
         raise InputError("explorer_no_number", name=name, index=[*index], shape="–")
     found = inner(name, x)
