@@ -14,8 +14,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from glassformer.explorer.passes import ShownPass, masks
-from glassformer.explorer.terms import FILLED, Reason, Term, bracketed, inner, number, short, signed, summed
+from glassformer.explorer.passes import ShownPass, masks, without_batch
+from glassformer.explorer.terms import FILLED, Reason, Term, bracketed, number, short, signed, summed
 from glassformer.layers.embedding import TokenEmbedding
 from glassformer.layers.norm import LayerNorm, RMSNorm
 
@@ -74,7 +74,7 @@ class Reasons:
     # --- products ---
 
     def _x(self, name: str) -> Tensor:
-        return inner(name, self.one.trace.tensors[name]).float()
+        return without_batch(name, self.one.trace.tensors[name]).float()
 
     def _product(
         self, weight: Tensor, bias: Tensor | None, read: str, at: tuple[int, ...], column: int, scale: float = 1.0

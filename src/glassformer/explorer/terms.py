@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from torch import Tensor
-
 from glassformer.errors import InputError
 from glassformer.explorer.passes import ShownPass
 
@@ -41,19 +39,13 @@ class Reason:
 
 
 def number(one: ShownPass, name: str, index: Sequence[int]) -> float:
-    """A number of a pass; of a score that was forbidden, what it was before, as in the payload."""
-    x = one.changes.raw.get(name, one.trace.tensors.get(name))
-    if x is None:
+    """A number as the page has it; raises if there is none."""
+    found = one.shown(name)
+    if found is None:
         raise InputError("explorer_no_number", name=name, index=[*index], shape="–")
-    found = inner(name, x)
     if len(index) != found.dim() or any(at >= size for at, size in zip(index, found.shape, strict=True)):
         raise InputError("explorer_no_number", name=name, index=[*index], shape=[*found.shape])
     return float(found[tuple(index)])
-
-
-def inner(name: str, x: Tensor) -> Tensor:
-    """Without the batch; a table of positions has none."""
-    return x if name.partition("#")[0].endswith(".encoding") and x.dim() == 2 else x[0]
 
 
 def summed(terms: list[Term], before: str = "", after: str = "") -> Reason:
