@@ -244,7 +244,9 @@ class Plan:
                 "causal": self.job.causal,
             },
             "curve": [each.point() for each in self.curve],
-            "scales": [{**each.point(), "parallel": each.job.parallel, "step": each.resources()} for each in self.scales],
+            "scales": [
+                {**each.point(), "parallel": each.job.parallel, "step": each.resources()} for each in self.scales
+            ],
         }
 
     def resources(self) -> dict[str, float]:

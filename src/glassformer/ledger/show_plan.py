@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from glassformer.ledger.amounts import short_amount
@@ -19,18 +20,7 @@ GRAPH = 30  # characters of the longest bar
 
 def whole(plan: Plan, lang: str | None) -> Sheet:
     """Everything, in the order in which people ask."""
-    return Sheet(
-        *_verdict(plan, lang),
-        _answer(plan, lang),
-        _memory(plan, lang),
-        _step(plan, lang),
-        _flops(plan, lang),
-        _chinchilla(plan, lang),
-        scales(plan, lang),
-        _curve(plan, lang),
-        *_list("assumptions", _assumptions(plan, lang), lang),
-        *_list("unknown", _unknowns(plan, lang), lang),
-    )
+    return Sheet(*(part for make in PARTS.values() for part in make(plan, lang)))
 
 
 def gib(size: float) -> str:
@@ -154,7 +144,7 @@ def _chinchilla(plan: Plan, lang: str | None) -> str:
     )
 
 
-def scales(plan: Plan, lang: str | None) -> Table:
+def _scales(plan: Plan, lang: str | None) -> Table:
     """One line for each number of devices and way to share the work: what each resource alone would take."""
     device = plan.device
     stated = {"node": device.node, "link": f"{device.link / 1e9:,.4g}", "network": f"{device.network / 1e9:,.4g}"}
@@ -284,3 +274,18 @@ def _unknowns(plan: Plan, lang: str | None) -> list[str]:
     names = ("kernels", "data", "fragments", "failures", "topology")
     lines = [say(f"plan.unknowns.{name}", lang) for name in names]
     return [*lines, say("plan.unknowns.learning", lang, tokens=short_amount(plan.step_tokens))]
+
+
+# Its parts by name: a document may show some of them.
+PARTS: dict[str, Callable[[Plan, str | None], Sequence[str | Styled | Table]]] = {
+    "verdict": _verdict,
+    "answer": lambda plan, lang: [_answer(plan, lang)],
+    "memory": lambda plan, lang: [_memory(plan, lang)],
+    "step": lambda plan, lang: [_step(plan, lang)],
+    "flops": lambda plan, lang: [_flops(plan, lang)],
+    "chinchilla": lambda plan, lang: [_chinchilla(plan, lang)],
+    "scales": lambda plan, lang: [_scales(plan, lang)],
+    "curve": lambda plan, lang: [_curve(plan, lang)],
+    "assumptions": lambda plan, lang: _list("assumptions", _assumptions(plan, lang), lang),
+    "unknowns": lambda plan, lang: _list("unknown", _unknowns(plan, lang), lang),
+}
