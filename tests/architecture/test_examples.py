@@ -56,7 +56,8 @@ def test_the_command_is_one_of_ours(words: list[str]) -> None:
     assert (given["recipe"], given["resume"]) == ("wmt14-big", True)
     changes = overrides(list(given["set_"]))
     assert changes.pop("train.parallel") in ("ddp", "fsdp")
-    assert open_recipe(given["recipe"], changes).train.batch_tokens == 25_000 // 32
+    paper, here = open_recipe("wmt14-big").train, open_recipe(given["recipe"], changes).train
+    assert here.batch_tokens * 32 * given["steps"] == paper.batch_tokens * paper.steps  # as many tokens in the end
 
 
 # --- Slurm ---

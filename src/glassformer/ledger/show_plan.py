@@ -69,7 +69,7 @@ def _answer(plan: Plan, lang: str | None) -> Table:
         "steps": f"{plan.steps:,}",
         "step_tokens": f"{plan.step_tokens:,}",
         "step": duration(plan.step, lang),
-        "hours": f"{plan.device_hours:,.0f}",
+        "hours": f"{plan.device_hours:,.{1 if plan.device_hours < 10 else 0}f}",
     }
     if plan.cost is not None:
         rows["cost"] = f"{plan.cost:,.0f}"
