@@ -211,10 +211,10 @@ def test_runs_and_data_outlive_the_pods() -> None:
     pod = job["spec"]["pytorchReplicaSpecs"]["Worker"]
     volumes = {each["name"]: each for each in pod["template"]["spec"]["volumes"]}
     mounts = {each["mountPath"]: volumes[each["name"]] for each in container()["volumeMounts"]}
-    assert mounts["/work"]["persistentVolumeClaim"]["claimName"] == claim["metadata"]["name"]
+    assert mounts["/volume"]["persistentVolumeClaim"]["claimName"] == claim["metadata"]["name"]
     out = kubernetes_command()[kubernetes_command().index("--out") + 1]
     data = {each["name"]: each["value"] for each in container()["env"]}["GLASSFORMER_DATA"]
-    assert out.startswith("/work/") and data.startswith("/work/")
+    assert out.startswith("/volume/") and data.startswith("/volume/")
     elastic = job["spec"]["elasticPolicy"]
     assert elastic["minReplicas"] <= pod["replicas"] <= elastic["maxReplicas"]
     assert pod["restartPolicy"] == "OnFailure"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from glassformer.bench.record import documents
-from glassformer.ledger.show_plan import PARTS
+from glassformer.ledger.show_plan import PLAN_PARTS
 from glassformer.textbook.plans import MARKED, asked, rendered
 from typed import typed
 
@@ -52,7 +52,7 @@ def test_the_parts_that_are_asked_for_are_shown_in_their_order(lang: str, title:
 
 
 def test_every_part_of_a_plan_can_be_shown() -> None:
-    filled = rendered(f"<!-- plan {' '.join(PARTS)}: {SMALL} -->\n<!-- end -->", "en")
+    filled = rendered(f"<!-- plan {' '.join(PLAN_PARTS)}: {SMALL} -->\n<!-- end -->", "en")
     assert all(
         text in filled for text in ("**answer**", "**memory of one device**", "Chinchilla", "10,000", "**Assumed:**")
     )

@@ -20,7 +20,7 @@ GRAPH = 30  # characters of the longest bar
 
 def whole(plan: Plan, lang: str | None) -> Sheet:
     """Everything, in the order in which people ask."""
-    return Sheet(*(part for make in PARTS.values() for part in make(plan, lang)))
+    return Sheet(*(part for make in PLAN_PARTS.values() for part in make(plan, lang)))
 
 
 def gib(size: float) -> str:
@@ -276,8 +276,8 @@ def _unknowns(plan: Plan, lang: str | None) -> list[str]:
     return [*lines, say("plan.unknowns.learning", lang, tokens=short_amount(plan.step_tokens))]
 
 
-# Its parts by name: a document may show some of them.
-PARTS: dict[str, Callable[[Plan, str | None], Sequence[str | Styled | Table]]] = {
+# The parts of a plan by name: a document may show some of them.
+PLAN_PARTS: dict[str, Callable[[Plan, str | None], Sequence[str | Styled | Table]]] = {
     "verdict": _verdict,
     "answer": lambda plan, lang: [_answer(plan, lang)],
     "memory": lambda plan, lang: [_memory(plan, lang)],

@@ -20,7 +20,7 @@ from glassformer.ledger.amounts import amount
 from glassformer.ledger.devices import device_named
 from glassformer.ledger.job import Job
 from glassformer.ledger.plan import Plan, plan
-from glassformer.ledger.show_plan import PARTS
+from glassformer.ledger.show_plan import PLAN_PARTS
 from glassformer.loading import open_config
 from glassformer.show import Styled, Table
 from glassformer.textbook.predictions import processor, steps_on
@@ -37,7 +37,7 @@ def rendered(text: str, lang: str) -> str:
 
 def _shown(found: re.Match[str], lang: str) -> str:
     made = asked(found["words"])
-    parts = (part for name in found["parts"].split() for part in PARTS[name](made, lang))
+    parts = (part for name in found["parts"].split() for part in PLAN_PARTS[name](made, lang))
     written = f"```bash\nglassformer plan {found['words']}\n```\n"
     for part in map(_markdown, parts):
         goes_on = part.startswith("- ") and written.splitlines()[-1].startswith("- ")
