@@ -18,6 +18,7 @@ from jsonschema import Draft202012Validator
 
 from glassformer.cli.commands import whole_command
 from glassformer.cli.options import overrides
+from glassformer.config.recipe import TrainConfig
 from glassformer.loading import open_recipe
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -47,17 +48,38 @@ def kubernetes_command() -> list[str]:
     return list(arguments[2:])
 
 
+def guide_commands() -> list[list[str]]:
+    """The trainings of the guide, which shows the same ones in both languages."""
+    pages = [(EXAMPLES.parent / "docs" / lang / "scaling.md").read_text(encoding="utf-8") for lang in ("en", "ko")]
+    english, korean = (
+        re.findall(r"^(?:torchrun .*-m )?glassformer (train [^#\n]*)", page, re.MULTILINE) for page in pages
+    )
+    assert [line.strip() for line in english] == [line.strip() for line in korean]
+    return [shlex.split(line) for line in english]
+
+
+def parsed(words: list[str]) -> tuple[dict[str, Any], TrainConfig]:
+    """The options of a training, read by the command line itself, and what its keys make of the recipe."""
+    name, *rest = words
+    given = whole_command().commands[name].make_context(name, rest).params
+    changes = overrides(list(given["set_"] or ()))
+    assert changes.pop("train.parallel", "ddp") in ("ddp", "fsdp")
+    return given, open_recipe(given["recipe"], changes).train
+
+
 @pytest.mark.parametrize("words", [slurm_command(), kubernetes_command()], ids=["slurm", "kubernetes"])
 def test_the_command_is_one_of_ours(words: list[str]) -> None:
-    """Parsed by the command line itself; each key that it sets is one of the recipe's."""
-    name, *rest = words
-    train = whole_command().commands[name]
-    given = train.make_context(name, rest).params
+    given, here = parsed(words)
     assert (given["recipe"], given["resume"]) == ("wmt14-big", True)
-    changes = overrides(list(given["set_"]))
-    assert changes.pop("train.parallel") in ("ddp", "fsdp")
-    paper, here = open_recipe("wmt14-big").train, open_recipe(given["recipe"], changes).train
+    paper = open_recipe("wmt14-big").train
     assert here.batch_tokens * 32 * given["steps"] == paper.batch_tokens * paper.steps  # as many tokens in the end
+
+
+def test_the_trainings_of_the_guide_are_ours_and_take_the_steps_that_it_says() -> None:
+    found = [parsed(words) for words in guide_commands()]
+    assert [given["recipe"] for given, _ in found].count("wmt14-base") == len(found) - 3
+    sizes = [here.batch_tokens for given, here in found if given["recipe"] == "wmt14-big"]
+    assert sizes == [25_000 // 8] * 3
 
 
 # --- Slurm ---
