@@ -30,8 +30,8 @@ export OMP_NUM_THREADS=$((SLURM_CPUS_PER_TASK / 8))     # for each rank
 
 stopped=
 stop() {
-    # Only torchrun is told, on each node; it tells its ranks. Slurm itself would tell the ranks as well, and a second
-    # signal stops a training at once, before it has saved.
+    # Only torchrun is told, on each node, and it tells its ranks: of two signals the second would stop a training at
+    # once, before it has saved.
     stopped=yes
     srun --overlap --ntasks-per-node=1 bash -c 'kill -TERM "$(cat "$0")"' "$agent" || true
 }
