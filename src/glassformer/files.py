@@ -59,6 +59,19 @@ def write_text(path: Path, text: str, *, durable: bool = True) -> None:
     write_bytes(path, text.encode("utf-8"), durable=durable)
 
 
+def copy_file(source: Path, path: Path) -> None:
+    """The same content in another place, however large: never half of it."""
+    draft = path.with_name(TEMPORARY + path.name)
+    with disk(path):
+        try:
+            shutil.copyfile(source, draft)
+            sync(draft)
+            draft.replace(path)
+            sync(path.parent)
+        finally:
+            draft.unlink(missing_ok=True)
+
+
 def write_figure(path: Path, figure: Figure, form: str = "png", *, dots: int = 110, durable: bool = True) -> None:
     """Write a matplotlib figure with `dots` per inch; no window system is needed."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
