@@ -225,6 +225,17 @@ class _Redirects(HTTPRedirectHandler):
             raise _away(newurl)
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
+    def http_error_302(self, req: Request, fp: IO[bytes], code: int, msg: str, headers: HTTPMessage) -> Any:
+        try:
+            return super().http_error_302(req, fp, code, msg, headers)
+        except HTTPError:  # it holds the answer, which is closed with it
+            raise
+        except BaseException:
+            fp.close()
+            raise
+
+    http_error_301 = http_error_303 = http_error_307 = http_error_308 = http_error_302
+
 
 def _refusal(error: HTTPError) -> TransferError:
     """What an answer other than 200 or 206 means."""
