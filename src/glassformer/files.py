@@ -8,7 +8,7 @@ import os
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from io import BytesIO
+from io import BytesIO, RawIOBase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +36,13 @@ def sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def write_piece(file: RawIOBase, piece: bytes) -> None:
+    """The whole of a piece, into a file opened with buffering=0: nothing waits in memory to fail when it is closed."""
+    rest = memoryview(piece)
+    while rest:
+        rest = rest[file.write(rest) or 0 :]
 
 
 def write_bytes(path: Path, content: bytes, *, durable: bool = True) -> None:

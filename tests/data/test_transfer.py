@@ -71,9 +71,7 @@ def test_tries_are_bounded_and_the_next_call_transfers_only_what_is_missing(host
     assert host.asked[-1] == (NAME, "bytes=10000-") and host.sent[NAME] == len(BODY)
 
 
-def test_tries_that_bring_much_do_not_count(
-    host: Publisher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tries_that_bring_much_do_not_count(host: Publisher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transfer, "ADVANCE", 4_000)
     host.faults[NAME] = [("cut", 4_000)] * 9
     assert get(host, tmp_path) == BODY and len(host.asked) == 10 and host.sent[NAME] == len(BODY)
@@ -216,9 +214,7 @@ def test_a_refused_connection_and_a_name_that_does_not_resolve(tmp_path: Path, h
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_proxy_of_the_environment_is_used(
-    host: Publisher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_proxy_of_the_environment_is_used(host: Publisher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with publishing() as proxy:
         monkeypatch.setenv("http_proxy", proxy.url)
         monkeypatch.setenv("no_proxy", "")

@@ -184,20 +184,18 @@ def _write(stage: Stage, paths: Sequence[Sequence[Path]], drafts: Path, watch: W
     progress, rule = _progress(drafts, stage), f"{stage.fit} {stage.each}"
     if progress is None or (progress.inputs, progress.rule) != (inputs, rule):
         progress = Progress(inputs, rule)
-    with ExitStack() as stack:
+    with disk(drafts), ExitStack() as stack:
         outs: dict[str, IO[bytes]] = {}
         for file in stage.every_file:
-            with disk(drafts):
-                path = drafts / file
-                path.touch()
-                outs[file] = stack.enter_context(path.open("r+b"))
-                outs[file].truncate(progress.sizes.get(file, 0))
-                outs[file].seek(0, 2)
-        with disk(drafts):
-            for number in range(progress.portion, len(stage.portions)):
-                _corpus(stage, number, paths[number], outs, progress, drafts, watch)
-            progress.done = True
-            _keep(stage, progress, outs, drafts)
+            path = drafts / file
+            path.touch()
+            outs[file] = stack.enter_context(path.open("r+b"))
+            outs[file].truncate(progress.sizes.get(file, 0))
+            outs[file].seek(0, 2)
+        for number in range(progress.portion, len(stage.portions)):
+            _corpus(stage, number, paths[number], outs, progress, drafts, watch)
+        progress.done = True
+        _keep(stage, progress, outs, drafts)
     return progress
 
 

@@ -74,9 +74,8 @@ def _wanted(name: str) -> dict[tuple[str, ...], list[str]]:
 @contextmanager
 def alone(place: Path, watch: Watch) -> Iterator[None]:
     """One process at a time works in the folder of a set; the kernel's lock ends with its process."""
+    locks = home() / LOCKS
     with disk(place):
-        place.mkdir(parents=True, exist_ok=True)
-        locks = home() / LOCKS
         locks.mkdir(parents=True, exist_ok=True)
         handle = os.open(locks / place.name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
@@ -86,6 +85,7 @@ def alone(place: Path, watch: Watch) -> Iterator[None]:
             except BlockingIOError:
                 watch.waiting(place)
                 fcntl.flock(handle, fcntl.LOCK_EX)
+            place.mkdir(parents=True, exist_ok=True)
         yield
     finally:
         with suppress(OSError):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from glassformer.data.building import build_set
 from glassformer.data.catalogue import DATASETS
@@ -62,26 +62,20 @@ def chosen(total: int, count: int) -> Iterator[int]:
 
 
 def _draw(source: Path, path: Path, numbers: Iterator[int]) -> None:
+    """The lines of these numbers, in a file that is whole or not there."""
     draft = path.with_name(TEMPORARY + path.name)
+    following = next(numbers, -1)
     with disk(path):
-        file = draft.open("wb")
-    try:
-        with file:
-            _copy_lines(source, file, path, numbers)
-        with disk(path):
+        try:
+            with draft.open("wb") as file:
+                for number, line in enumerate(read_lines(source)):
+                    if number == following:
+                        file.write(f"{line}\n".encode())
+                        following = next(numbers, -1)
+                    if following < 0:
+                        break
             sync(draft)
             draft.replace(path)
             sync(path.parent)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-def _copy_lines(source: Path, file: IO[bytes], path: Path, numbers: Iterator[int]) -> None:
-    following = next(numbers, -1)
-    for number, line in enumerate(read_lines(source)):
-        if number == following:
-            with disk(path):
-                file.write(f"{line}\n".encode())
-            following = next(numbers, -1)
-            if following < 0:
-                return
+        finally:
+            draft.unlink(missing_ok=True)

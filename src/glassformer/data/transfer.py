@@ -32,7 +32,7 @@ from urllib.request import (
 )
 
 from glassformer.errors import FileError, Phrase
-from glassformer.files import disk, read_json, sync, write_json
+from glassformer.files import disk, read_json, sync, write_json, write_piece
 from glassformer.version import __version__
 
 BytesSoFar = Callable[[str, int, int | None], None]  # address, bytes so far, bytes in all if known
@@ -162,12 +162,11 @@ class Transfer:
     def _receive(self, answer: Any, start: int, total: int | None) -> None:
         done = start
         with disk(self.part):
-            file = self.part.open("ab")
+            file = self.part.open("ab", buffering=0)
         with file:
             while piece := self._piece(answer, done):
                 with disk(self.part):
-                    file.write(piece)
-                    file.flush()  # what a killed process leaves is what has come
+                    write_piece(file, piece)
                 done += len(piece)
                 self.progress(self.address, done, total)
         if total is not None and done != total:

@@ -20,7 +20,7 @@ from typing import IO, Any
 
 from glassformer.data.lines import DAMAGED, blocks
 from glassformer.errors import FileError, Phrase
-from glassformer.files import TEMPORARY, disk, sync
+from glassformer.files import TEMPORARY, disk, sync, write_piece
 
 ARCHIVES = (".tar", ".tar.gz", ".tgz", ".tar.xz", ".txz", ".tar.bz2", ".tbz2", ".zip")
 PACKERS: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ": lzma.open, b"BZh": bz2.open}
@@ -87,9 +87,9 @@ def unpack(archive: Path, wanted: Mapping[str, Path], origin: str) -> None:
                         _check(member, origin, twice=name in drafts)
                         drafts[name] = wanted[name].with_name(TEMPORARY + wanted[name].name)
                         _write(member, drafts[name], origin)
+        if missing := [name for name in wanted if name not in drafts]:
+            raise FileError("data_not_in_archive", address=origin, file=", ".join(missing))
         for name, path in wanted.items():
-            if name not in drafts:
-                raise FileError("data_not_in_archive", address=origin, file=name)
             with disk(path):
                 drafts[name].replace(path)
     finally:
@@ -113,16 +113,15 @@ def _refuse(origin: str, member: Member, why: Phrase) -> None:
 def _write(member: Member, draft: Path, origin: str) -> None:
     done = 0
     with disk(draft):
-        file = draft.open("wb")
+        file = draft.open("wb", buffering=0)
     with file, member.open() as source:
         while piece := source.read(PIECE):
             done += len(piece)
             if done > member.size:
                 _refuse(origin, member, Phrase("unpacking.longer", (("size", f"{member.size:,}"),)))
             with disk(draft):
-                file.write(piece)
+                write_piece(file, piece)
         with disk(draft):
-            file.flush()
             sync(draft)
     if done != member.size:
         raise EOFError
