@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -10,8 +11,8 @@ from glassformer.data.catalogue import DATASETS, Dataset
 from glassformer.data.published import Archive, Build, Portion
 from publisher import tar
 
-ENGLISH = tuple("the cat sat on a mat and saw another dog run away from its house".split(" "))
-GERMAN = tuple("die Katze saß auf einer Matte und sah einen anderen Hund aus Köln laufen".split(" "))
+ENGLISH = tuple(re.split(" ", "the cat sat on a mat and saw another dog run away from its house"))
+GERMAN = tuple(re.split(" ", "die Katze saß auf einer Matte und sah einen anderen Hund aus Köln laufen"))
 
 
 def sentences(count: int, words: Sequence[str], seed: str) -> list[str]:

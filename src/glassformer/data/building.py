@@ -76,6 +76,7 @@ def build_set(name: str, source: Path | None, watch: Watch) -> Got:
             for each in (members, drafts):
                 each.mkdir(parents=True, exist_ok=True)
         record = _record(place)
+        record["archives"] |= _record(work)["archives"]  # of a process that was killed before it could record them
         made: list[str] = []
         for stage in stages(name):
             progress = _progress(drafts, stage)
@@ -125,7 +126,7 @@ class Inputs:
     members: Path
     source: Path | None
     watch: Watch
-    archives: dict[str, str]  # address or name → SHA-256, for the record
+    archives: dict[str, str]  # address or name → SHA-256, for the record; noted before the members are there
 
     def of(self, portion: Portion) -> list[Path]:
         """The files of a corpus, one per language."""
@@ -160,8 +161,13 @@ class Inputs:
 
     def _unpack(self, path: Path, origin: str, wanted: Sequence[str], name: str) -> None:
         assert is_archive(name)
-        unpack(path, {file: self.members / file for file in wanted}, origin)
         self.archives[name] = sha256_of(path)
+        try:
+            write_json(self.members.parent / MADE, {"archives": self.archives})
+            unpack(path, {file: self.members / file for file in wanted}, origin)
+        except FileError:
+            del self.archives[name]
+            raise
 
 
 def _progress(drafts: Path, stage: Stage) -> Progress | None:
