@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -11,8 +10,23 @@ from glassformer.data.catalogue import DATASETS, Dataset
 from glassformer.data.published import Archive, Build, Portion
 from publisher import tar
 
-ENGLISH = tuple(re.split(" ", "the cat sat on a mat and saw another dog run away from its house"))
-GERMAN = tuple(re.split(" ", "die Katze saß auf einer Matte und sah einen anderen Hund aus Köln laufen"))
+ENGLISH = ("the", "cat", "sat", "on", "a", "mat", "and", "saw", "another", "dog", "run", "away", "from", "its", "house")
+GERMAN = (
+    "die",
+    "Katze",
+    "saß",
+    "auf",
+    "einer",
+    "Matte",
+    "und",
+    "sah",
+    "einen",
+    "anderen",
+    "Hund",
+    "aus",
+    "Köln",
+    "laufen",
+)
 
 
 def sentences(count: int, words: Sequence[str], seed: str) -> list[str]:

@@ -13,7 +13,7 @@ import pytest
 
 from glassformer.data import transfer
 from glassformer.data.catalogue import DATASETS, Dataset, parallel
-from glassformer.data.download import LOCKS, Got, Watch, alone, fetch_set, find_in, sha256_of
+from glassformer.data.download import LOCKS, Got, Watch, fetch_set, find_in, one_process, sha256_of
 from glassformer.data.find import at_hand
 from glassformer.data.read import translation_pairs
 from glassformer.errors import FileError
@@ -253,7 +253,7 @@ def test_two_at_once_transfer_once(publish: Any, host: Publisher) -> None:
     """Threads here; processes, and killed ones, in tests/faults/test_download_kill.py."""
     publish(f"{host.url}/good/{{file}}")
     waited: list[Path] = []
-    with alone(publish(f"{host.url}/good/{{file}}"), Watch()):
+    with one_process(publish(f"{host.url}/good/{{file}}"), Watch()):
         other = threading.Thread(target=lambda: fetch_set("two", None, Watch(waiting=waited.append)))
         other.start()
         for _ in range(500):
@@ -267,7 +267,7 @@ def test_two_at_once_transfer_once(publish: Any, host: Publisher) -> None:
 
 def test_a_lock_is_no_data_and_a_folder_without_anything_goes(publish: Any, tmp_path: Path) -> None:
     place = publish("")
-    with alone(place, Watch()):
+    with one_process(place, Watch()):
         assert place.is_dir()
     assert [path.name for path in (tmp_path / "data").iterdir()] == [LOCKS]
 

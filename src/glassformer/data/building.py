@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from glassformer.data.cleaning import SENTENCES, Fit, cleaned
-from glassformer.data.download import Got, Watch, alone, find_in, from_one_of, sha256_of
+from glassformer.data.download import Got, Watch, find_in, from_one_of, one_process, sha256_of
 from glassformer.data.find import MADE, PACKINGS, dataset, folder, locate_file
 from glassformer.data.lines import read_lines
 from glassformer.data.published import Archive, Build, Portion
@@ -44,7 +44,7 @@ class Stage:
 
 
 @dataclass
-class Progress:
+class BuildNote:
     """How far a stage is: enough to go on from there."""
 
     inputs: list[list[Any]]  # name and size of every file that is read
@@ -69,7 +69,7 @@ def stages(name: str) -> list[Stage]:
 def build_set(name: str, source: Path | None, watch: Watch) -> Got:
     """Make the missing parts of a set from its archives, which are fetched or taken from a folder."""
     place = folder(name)
-    with alone(place, watch):
+    with one_process(place, watch):
         work = place / WORK
         members, drafts = work / "members", work / "drafts"
         with disk(place):
@@ -170,10 +170,10 @@ class Inputs:
             raise
 
 
-def _progress(drafts: Path, stage: Stage) -> Progress | None:
+def _progress(drafts: Path, stage: Stage) -> BuildNote | None:
     """The note of a process before this one, if there is one and it can be read."""
     try:
-        found = Progress(**read_json(drafts / f"{stage.name}.json"))
+        found = BuildNote(**read_json(drafts / f"{stage.name}.json"))
     except (FileError, TypeError):
         return None
     if found.done:
@@ -184,12 +184,12 @@ def _progress(drafts: Path, stage: Stage) -> Progress | None:
     return found if fits and set(found.sizes) == set(stage.every_file) else None
 
 
-def _write(stage: Stage, paths: Sequence[Sequence[Path]], drafts: Path, watch: Watch) -> Progress:
+def _write(stage: Stage, paths: Sequence[Sequence[Path]], drafts: Path, watch: Watch) -> BuildNote:
     """All pairs of a stage, from where the note of an earlier process ends."""
     inputs = [[path.name, path.stat().st_size] for files in paths for path in files]
     progress, rule = _progress(drafts, stage), f"{stage.fit} {stage.each}"
     if progress is None or (progress.inputs, progress.rule) != (inputs, rule):
-        progress = Progress(inputs, rule)
+        progress = BuildNote(inputs, rule)
     with disk(drafts), ExitStack() as stack:
         outs: dict[str, IO[bytes]] = {}
         for file in stage.every_file:
@@ -210,7 +210,7 @@ def _corpus(
     number: int,
     paths: Sequence[Path],
     outs: Mapping[str, IO[bytes]],
-    progress: Progress,
+    progress: BuildNote,
     drafts: Path,
     watch: Watch,
 ) -> None:
@@ -249,7 +249,7 @@ def aligned(paths: Sequence[Path], form: str) -> Iterator[tuple[str, str]]:
         raise FileError("data_counts", source=source, target=target, source_lines=counts[0], target_lines=counts[1])
 
 
-def _keep(stage: Stage, progress: Progress, outs: Mapping[str, IO[bytes]], drafts: Path) -> None:
+def _keep(stage: Stage, progress: BuildNote, outs: Mapping[str, IO[bytes]], drafts: Path) -> None:
     """Sync what is written, then note it: the note never says more than is on the disk."""
     for file, out in outs.items():
         out.flush()
@@ -258,7 +258,7 @@ def _keep(stage: Stage, progress: Progress, outs: Mapping[str, IO[bytes]], draft
     write_json(drafts / f"{stage.name}.json", asdict(progress))
 
 
-def _settle(name: str, stage: Stage, progress: Progress, drafts: Path, record: dict[str, Any]) -> None:
+def _settle(name: str, stage: Stage, progress: BuildNote, drafts: Path, record: dict[str, Any]) -> None:
     """Record the finished files and put them into their places; goes on where a killed process was."""
     place, known, note = folder(name), dataset(name), drafts / f"{stage.name}.json"
     for file in stage.every_file:

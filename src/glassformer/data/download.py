@@ -48,7 +48,7 @@ def fetch_set(name: str, source: Path | None, watch: Watch) -> Got:
     known, place = dataset(name), folder(name)
     if not known.address and source is None:
         raise FileError("data_no_address", name=name, source=known.source, files=", ".join(known.files), folder=place)
-    with alone(place, watch):  # what another process has fetched meanwhile is not missing any more
+    with one_process(place, watch):  # what another process has fetched meanwhile is not missing any more
         got = Got()
         for addresses, files in _wanted(name).items():
             if source is not None:
@@ -72,7 +72,7 @@ def _wanted(name: str) -> dict[tuple[str, ...], list[str]]:
 
 
 @contextmanager
-def alone(place: Path, watch: Watch) -> Iterator[None]:
+def one_process(place: Path, watch: Watch) -> Iterator[None]:
     """One process at a time works in the folder of a set; the kernel's lock ends with its process."""
     locks = home() / LOCKS
     with disk(place):

@@ -150,14 +150,14 @@ def _is_cleaned(known: Dataset, file: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Made:
+class FileRecord:
     """What a file was when it was built here: its SHA-256 and its lines."""
 
     sha256: str
     lines: int
 
 
-def read_made(name: str) -> dict[str, Made]:
+def read_made(name: str) -> dict[str, FileRecord]:
     """The record of the files of a set that was built here; empty for every other."""
     known = dataset(name)
     path = folder(name) / MADE
@@ -166,7 +166,7 @@ def read_made(name: str) -> dict[str, Made]:
     found = read_json(path)
     files = found.get("files") if isinstance(found, dict) else None
     try:
-        return {file: Made(str(each["sha256"]), int(each["lines"])) for file, each in dict(files or {}).items()}
+        return {file: FileRecord(str(each["sha256"]), int(each["lines"])) for file, each in dict(files or {}).items()}
     except (TypeError, ValueError, KeyError) as error:
         raise FileError("data_made_damaged", path=path, name=name) from error
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from glassformer.data.building import build_set
 from glassformer.data.catalogue import DATASETS
-from glassformer.data.download import Got, Watch, alone
+from glassformer.data.download import Got, Watch, one_process
 from glassformer.data.find import MADE, check_file, dataset, find, folder, locate_file
 from glassformer.data.lines import read_lines
 from glassformer.errors import FileError
@@ -25,7 +25,7 @@ def draw_slice(name: str, source: Path | None, watch: Watch) -> Got:
     known, place = dataset(name), folder(name)
     whole, count = known.slice_of, known.splits["train"].rows
     made: dict[str, dict[str, Any]] = {}
-    with alone(place, watch):
+    with one_process(place, watch):
         if not all(locate_file(name, file) for file in known.files):
             build_set(whole, source, watch)
             first, *others = known.splits["train"].files
