@@ -15,7 +15,7 @@ import pytest
 from glassformer.data import building, transfer
 from glassformer.data.building import WORK, aligned, build_set, stages
 from glassformer.data.catalogue import DATASETS
-from glassformer.data.download import Watch
+from glassformer.data.download import GetWatch
 from glassformer.data.find import MADE, check_files, folder
 from glassformer.data.read import translation_pairs
 from glassformer.errors import FileError
@@ -59,7 +59,7 @@ def unpacked(place: Path) -> Path:
 
 def test_wmt14_is_built_from_its_archives(host: Publisher) -> None:
     seen: list[tuple[str, int, bool]] = []
-    got = build_set("wmt14-ende", None, Watch(built=lambda *now: seen.append(now)))
+    got = build_set("wmt14-ende", None, GetWatch(built=lambda *now: seen.append(now)))
     assert [path.name for path in got.paths] == ["train.en", "train.de", *FILES[1::-1], *FILES[3:1:-1]]
     assert sorted(contents()) == sorted([*FILES, MADE])
     assert got.uncompared == digests()
@@ -76,7 +76,7 @@ def test_wmt14_is_built_from_its_archives(host: Publisher) -> None:
 
 
 def test_training_text_is_cleaned_and_test_sets_are_as_published(host: Publisher) -> None:
-    build_set("wmt14-ende", None, Watch())
+    build_set("wmt14-ende", None, GetWatch())
     train = translation_pairs("wmt14-ende", "train")
     assert len(train) == 947 and train.skipped == ()
     assert ("it can not be seen", "man kann es nicht sehen") in list(train)
@@ -85,7 +85,7 @@ def test_training_text_is_cleaned_and_test_sets_are_as_published(host: Publisher
 
 
 def test_the_record_names_archives_and_what_was_left_out(host: Publisher) -> None:
-    build_set("wmt14-ende", None, Watch())
+    build_set("wmt14-ende", None, GetWatch())
     record = json.loads(contents()[MADE])
     assert record["archives"] == {
         f"{host.url}/{name}": sha256(content).hexdigest() for name, content in ARCHIVES.items()
@@ -95,17 +95,17 @@ def test_the_record_names_archives_and_what_was_left_out(host: Publisher) -> Non
 
 
 def test_what_is_built_is_not_built_again(host: Publisher) -> None:
-    build_set("wmt14-ende", None, Watch())
+    build_set("wmt14-ende", None, GetWatch())
     host.asked.clear()
-    again = build_set("wmt14-ende", None, Watch())
+    again = build_set("wmt14-ende", None, GetWatch())
     assert host.asked == [] and again.uncompared == {} and again.corpora == {} and len(again.paths) == 6
     (folder("wmt14-ende") / "newstest2014.en").unlink()
     with pytest.raises(
         FileError, match=r"newstest2014\.de is there, but not all of newstest2014\.en, newstest2014\.de"
     ):
-        build_set("wmt14-ende", None, Watch())
+        build_set("wmt14-ende", None, GetWatch())
     (folder("wmt14-ende") / "newstest2014.de").unlink()
-    assert list(build_set("wmt14-ende", None, Watch()).uncompared) == ["newstest2014.en", "newstest2014.de"]
+    assert list(build_set("wmt14-ende", None, GetWatch()).uncompared) == ["newstest2014.en", "newstest2014.de"]
     assert [path for path, _ in host.asked] == ["/test-full.tgz"]
 
 
@@ -113,7 +113,7 @@ def test_what_is_built_is_not_built_again(host: Publisher) -> None:
 def test_a_folder_gives_the_same_bytes_without_a_network(
     kind: str, host: Publisher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    build_set("wmt14-ende", None, Watch())
+    build_set("wmt14-ende", None, GetWatch())
     expected = digests()
     source = tmp_path / "mine"
     source.mkdir()
@@ -130,7 +130,7 @@ def test_a_folder_gives_the_same_bytes_without_a_network(
                 path.rename(source / path.name)
     host.asked.clear()
     monkeypatch.setenv("GLASSFORMER_DATA", str(tmp_path / "other"))
-    build_set("wmt14-ende", source, Watch())
+    build_set("wmt14-ende", source, GetWatch())
     assert digests() == expected and host.asked == [] and not (folder("wmt14-ende") / WORK).exists()
 
 
@@ -141,9 +141,9 @@ def test_a_folder_that_lacks_something_names_it(host: Publisher, tmp_path: Path)
         FileError,
         match=r"mine holds nothing of newstest2013: none of newstest2013\.en, newstest2013\.de, dev\.tgz is in",
     ):
-        build_set("wmt14-ende", source, Watch())
+        build_set("wmt14-ende", source, GetWatch())
     assert sorted(contents()) == [MADE, "train.de", "train.en"]  # what could be built stays
-    build_set("wmt14-ende", None, Watch())
+    build_set("wmt14-ende", None, GetWatch())
     assert [path for path, _ in host.asked] == ["/dev.tgz", "/test-full.tgz"]
 
 
@@ -151,10 +151,10 @@ def test_a_transfer_that_breaks_off_goes_on_in_the_next_call(host: Publisher) ->
     name = "/training-parallel-commoncrawl.tgz"
     host.faults[name] = [("cut", 1_000)] + [("cut", 0)] * 9
     with pytest.raises(FileError, match=r"commoncrawl\.tgz cannot be fetched: .*the first 1,000 bytes are kept"):
-        build_set("wmt14-ende", None, Watch())
+        build_set("wmt14-ende", None, GetWatch())
     assert contents() == {}
     host.faults.clear()
-    build_set("wmt14-ende", None, Watch())
+    build_set("wmt14-ende", None, GetWatch())
     assert {path: host.sent[path] for path in host.sent} == {f"/{each}": len(ARCHIVES[each]) for each in ARCHIVES}
 
 
@@ -162,10 +162,10 @@ def test_a_transfer_that_breaks_off_goes_on_in_the_next_call(host: Publisher) ->
 def test_an_archive_of_something_else_is_one_line(body: bytes, host: Publisher) -> None:
     host.pages["/dev.tgz"] = body
     with pytest.raises(FileError, match=r"^the archive http://.*/dev\.tgz (is damaged|does not hold newstest2013\.en)"):
-        build_set("wmt14-ende", None, Watch())
+        build_set("wmt14-ende", None, GetWatch())
     assert [path for path, _ in host.asked].count("/dev.tgz") == 2
     host.pages["/dev.tgz"] = ARCHIVES["dev.tgz"]
-    assert len(build_set("wmt14-ende", None, Watch()).paths) == 6
+    assert len(build_set("wmt14-ende", None, GetWatch()).paths) == 6
 
 
 def test_sides_of_different_lengths_are_refused(host: Publisher, tmp_path: Path) -> None:
@@ -174,9 +174,9 @@ def test_sides_of_different_lengths_are_refused(host: Publisher, tmp_path: Path)
     whole = german.read_bytes()
     german.write_bytes(whole + b"one more\n")
     with pytest.raises(FileError, match=r"commoncrawl\.de-en\.en has 500 lines, .*commoncrawl\.de-en\.de has 501"):
-        build_set("wmt14-ende", source, Watch())
+        build_set("wmt14-ende", source, GetWatch())
     german.write_bytes(whole)
-    assert len(build_set("wmt14-ende", source, Watch()).paths) == 6
+    assert len(build_set("wmt14-ende", source, GetWatch()).paths) == 6
 
 
 def test_a_test_set_of_another_length_is_refused(host: Publisher, tmp_path: Path) -> None:
@@ -186,10 +186,10 @@ def test_a_test_set_of_another_length_is_refused(host: Publisher, tmp_path: Path
     for path in paths:
         path.write_bytes(b"one\n")
     with pytest.raises(FileError, match=r"newstest2013\.en has 1 lines, wmt14-ende has 30"):
-        build_set("wmt14-ende", source, Watch())
+        build_set("wmt14-ende", source, GetWatch())
     for path, content in zip(paths, whole, strict=True):
         path.write_bytes(content)
-    assert len(build_set("wmt14-ende", source, Watch()).paths) == 6
+    assert len(build_set("wmt14-ende", source, GetWatch()).paths) == 6
 
 
 def test_nothing_left_after_cleaning_is_refused(host: Publisher, tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_nothing_left_after_cleaning_is_refused(host: Publisher, tmp_path: Path)
     for path in [*source.glob("training/*"), *source.glob("commoncrawl*")]:
         path.write_bytes(b"word\n" if path.suffix == ".en" else b"many words for a single one\n")
     with pytest.raises(FileError, match=r"nothing is left of wmt14-ende for train\.en after cleaning"):
-        build_set("wmt14-ende", source, Watch())
+        build_set("wmt14-ende", source, GetWatch())
 
 
 def test_a_test_set_without_sentences_is_refused(tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ def test_what_goes_on_after_a_kill_writes_the_same_bytes(
 ) -> None:
     """Killed before or after every note, and again at the same place by the second process."""
     monkeypatch.setattr(building, "STRIDE", 150)
-    build_set("wmt14-ende", None, Watch())
+    build_set("wmt14-ende", None, GetWatch())
     expected = digests()
     monkeypatch.setenv("GLASSFORMER_DATA", str(tmp_path / "other"))
     host.asked.clear()
@@ -237,7 +237,7 @@ def test_what_goes_on_after_a_kill_writes_the_same_bytes(
     monkeypatch.setattr(building, "write_json", killed)
     for _ in range(3):
         try:
-            build_set("wmt14-ende", None, Watch())
+            build_set("wmt14-ende", None, GetWatch())
         except Killed:
             continue
     assert digests() == expected and calls >= stop
@@ -248,7 +248,7 @@ def test_what_goes_on_after_a_kill_writes_the_same_bytes(
 def test_a_note_of_other_inputs_or_of_nothing_is_not_gone_on_from(
     host: Publisher, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    build_set("wmt14-ende", None, Watch())
+    build_set("wmt14-ende", None, GetWatch())
     expected = digests()
     monkeypatch.setenv("GLASSFORMER_DATA", str(tmp_path / "other"))
     drafts = folder("wmt14-ende") / WORK / "drafts"
@@ -256,7 +256,7 @@ def test_a_note_of_other_inputs_or_of_nothing_is_not_gone_on_from(
     for note in ("{", "[]", '{"inputs": [], "rule": "x"}'):
         (drafts / "train.json").write_text(note)
         (drafts / "train.en").write_text("left over\n")
-        build_set("wmt14-ende", None, Watch())
+        build_set("wmt14-ende", None, GetWatch())
         assert digests() == expected
         for path in folder("wmt14-ende").iterdir():
             path.unlink()
@@ -265,12 +265,12 @@ def test_a_note_of_other_inputs_or_of_nothing_is_not_gone_on_from(
 
 def test_a_full_disk_is_one_line_and_the_next_call_goes_on(host: Publisher) -> None:
     with no_file_larger_than(30_000), pytest.raises(FileError, match="cannot be written: File too large"):
-        build_set("wmt14-ende", None, Watch())
-    assert len(build_set("wmt14-ende", None, Watch()).paths) == 6
+        build_set("wmt14-ende", None, GetWatch())
+    assert len(build_set("wmt14-ende", None, GetWatch()).paths) == 6
 
 
 def test_iwslt14_is_built_by_the_same_means(host: Publisher) -> None:
-    got = build_set("iwslt14-deen", None, Watch())
+    got = build_set("iwslt14-deen", None, GetWatch())
     assert len(got.paths) == 6 and [path for path, _ in host.asked] == ["/de-en.tgz"]
     kept = got.corpora["train.tags.de-en"]["kept"]
     assert got.corpora["train.tags.de-en"] == {"read": 102, "kept": kept, "empty": 0, "long": 0, "ratio": 102 - kept}

@@ -13,7 +13,7 @@ import pytest
 
 from glassformer.data import transfer
 from glassformer.data.catalogue import DATASETS, Dataset, parallel
-from glassformer.data.download import LOCKS, Got, Watch, fetch_set, find_in, one_process, sha256_of
+from glassformer.data.download import LOCKS, GetWatch, Got, fetch_set, find_in, one_process, sha256_of
 from glassformer.data.find import at_hand
 from glassformer.data.read import translation_pairs
 from glassformer.errors import FileError
@@ -67,7 +67,7 @@ def publish(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
 
 
 def get(source: Path | None = None) -> Got:
-    return fetch_set("two", source, Watch())
+    return fetch_set("two", source, GetWatch())
 
 
 def left(place: Path) -> list[str]:
@@ -86,7 +86,7 @@ def left(place: Path) -> list[str]:
 def test_a_set_is_fetched_checked_and_read(address: str, files: list[str], publish: Any, host: Publisher) -> None:
     place = publish(host.url + address)
     seen: list[tuple[str, int, int | None]] = []
-    got = fetch_set("two", None, Watch(fetched=lambda *progress: seen.append(progress)))
+    got = fetch_set("two", None, GetWatch(fetched=lambda *progress: seen.append(progress)))
     assert [path.name for path in got.paths] == left(place) == files and got.uncompared == {}
     assert list(translation_pairs("two", "test")) == [("one", "하나"), ("two", "둘")]
     assert at_hand("two") and seen[-1][1] == seen[-1][2]
@@ -253,8 +253,8 @@ def test_two_at_once_transfer_once(publish: Any, host: Publisher) -> None:
     """Threads here; processes, and killed ones, in tests/faults/test_download_kill.py."""
     publish(f"{host.url}/good/{{file}}")
     waited: list[Path] = []
-    with one_process(publish(f"{host.url}/good/{{file}}"), Watch()):
-        other = threading.Thread(target=lambda: fetch_set("two", None, Watch(waiting=waited.append)))
+    with one_process(publish(f"{host.url}/good/{{file}}"), GetWatch()):
+        other = threading.Thread(target=lambda: fetch_set("two", None, GetWatch(waiting=waited.append)))
         other.start()
         for _ in range(500):
             if waited:
@@ -267,7 +267,7 @@ def test_two_at_once_transfer_once(publish: Any, host: Publisher) -> None:
 
 def test_a_lock_is_no_data_and_a_folder_without_anything_goes(publish: Any, tmp_path: Path) -> None:
     place = publish("")
-    with one_process(place, Watch()):
+    with one_process(place, GetWatch()):
         assert place.is_dir()
     assert [path.name for path in (tmp_path / "data").iterdir()] == [LOCKS]
 

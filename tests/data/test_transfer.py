@@ -178,6 +178,12 @@ def test_another_part_than_was_asked_for_is_not_added(content_range: str, host: 
     assert [asked for _, asked in host.asked] == [None, "bytes=10000-", None]
 
 
+def test_a_part_that_nobody_asked_for_is_not_added_to_what_is_there(host: Publisher, tmp_path: Path) -> None:
+    Transfer(host.url + NAME, tmp_path, lambda *now: None).part.write_bytes(b"left over")
+    host.faults[NAME] = [("elsewhere", "bytes 0-0/1")]
+    assert get(host, tmp_path) == b"x" and host.asked == [(NAME, None)]
+
+
 def test_a_length_that_is_too_long_counts_as_broken_off(host: Publisher, tmp_path: Path) -> None:
     host.faults[NAME] = [("lying", len(BODY) + 100)] * 9
     assert failed(host, tmp_path) == "it broke off after 40,000 of 40,100 bytes"

@@ -19,7 +19,7 @@ from glassformer.words import language, say
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-    from glassformer.data.download import Watch
+    from glassformer.data.download import GetWatch
 
 Action = Annotated[str, typer.Argument(help=say("help.data_action"), metavar="ACTION")]
 Name = Annotated[str, typer.Argument(help=say("help.data_name"), metavar="NAME", show_default=False)]
@@ -212,9 +212,9 @@ def _corpora(corpora: Mapping[str, Mapping[str, int]]) -> Table:
 
 
 @contextmanager
-def _watch(quiet: bool) -> Iterator[Watch]:
+def _watch(quiet: bool) -> Iterator[GetWatch]:
     """Bars on a terminal, a line per file elsewhere, nothing with --json; always on stderr."""
-    from glassformer.data.download import Watch
+    from glassformer.data.download import GetWatch
 
     def say_line(key: str, **values: object) -> None:
         if not quiet:
@@ -232,7 +232,7 @@ def _watch(quiet: bool) -> Iterator[Watch]:
         say_line("data.waiting", folder=folder)
 
     if quiet or not sys.stderr.isatty():
-        yield Watch(fetched, waiting, built)
+        yield GetWatch(fetched, waiting, built)
         return
     from rich.console import Console
     from rich.filesize import decimal
@@ -251,7 +251,7 @@ def _watch(quiet: bool) -> Iterator[Watch]:
                 tasks[name] = bars.add_task(name.rpartition("/")[2], size=size)
             bars.update(tasks[name], completed=done, total=total, size=size)
 
-        yield Watch(
+        yield GetWatch(
             lambda address, done, total: bar(
                 address, decimal(done) if total is None else f"{decimal(done)}/{decimal(total)}", done, total
             ),

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from glassformer.data.cleaning import SENTENCES, Fit, cleaned
-from glassformer.data.download import Got, Watch, find_in, from_one_of, one_process, sha256_of
+from glassformer.data.download import GetWatch, Got, find_in, from_one_of, one_process, sha256_of
 from glassformer.data.find import MADE, PACKINGS, dataset, folder, locate_file
 from glassformer.data.lines import read_lines
 from glassformer.data.published import Archive, Build, Portion
@@ -66,7 +66,7 @@ def stages(name: str) -> list[Stage]:
     return [training, *(Stage(split, each, (splits[split].files,)) for split, each in build.evaluated.items())]
 
 
-def build_set(name: str, source: Path | None, watch: Watch) -> Got:
+def build_set(name: str, source: Path | None, watch: GetWatch) -> Got:
     """Make the missing parts of a set from its archives, which are fetched or taken from a folder."""
     place = folder(name)
     with one_process(place, watch):
@@ -125,7 +125,7 @@ class Inputs:
     build: Build
     members: Path
     source: Path | None
-    watch: Watch
+    watch: GetWatch
     archives: dict[str, str]  # address or name → SHA-256, for the record; noted before the members are there
 
     def of(self, portion: Portion) -> list[Path]:
@@ -184,7 +184,7 @@ def _progress(drafts: Path, stage: Stage) -> BuildNote | None:
     return found if fits and set(found.sizes) == set(stage.every_file) else None
 
 
-def _write(stage: Stage, paths: Sequence[Sequence[Path]], drafts: Path, watch: Watch) -> BuildNote:
+def _write(stage: Stage, paths: Sequence[Sequence[Path]], drafts: Path, watch: GetWatch) -> BuildNote:
     """All pairs of a stage, from where the note of an earlier process ends."""
     inputs = [[path.name, path.stat().st_size] for files in paths for path in files]
     progress, rule = _progress(drafts, stage), f"{stage.fit} {stage.each}"
@@ -212,7 +212,7 @@ def _corpus(
     outs: Mapping[str, IO[bytes]],
     progress: BuildNote,
     drafts: Path,
-    watch: Watch,
+    watch: GetWatch,
 ) -> None:
     """One corpus, from the line that is next."""
     portion = stage.portions[number]

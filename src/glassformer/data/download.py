@@ -26,7 +26,7 @@ LOCKS = ".locks"
 
 
 @dataclass(frozen=True)
-class Watch:
+class GetWatch:
     """Who is told how the work goes; by default nobody."""
 
     fetched: BytesSoFar = lambda address, done, total: None
@@ -43,7 +43,7 @@ class Got:
     corpora: dict[str, dict[str, int]] = field(default_factory=dict)  # corpus → read, kept, and why the others not
 
 
-def fetch_set(name: str, source: Path | None, watch: Watch) -> Got:
+def fetch_set(name: str, source: Path | None, watch: GetWatch) -> Got:
     """All files of a set that are missing, from its addresses, or from a folder that holds what is published there."""
     known, place = dataset(name), folder(name)
     if not known.address and source is None:
@@ -72,7 +72,7 @@ def _wanted(name: str) -> dict[tuple[str, ...], list[str]]:
 
 
 @contextmanager
-def one_process(place: Path, watch: Watch) -> Iterator[None]:
+def one_process(place: Path, watch: GetWatch) -> Iterator[None]:
     """One process at a time works in the folder of a set; the kernel's lock ends with its process."""
     locks = home() / LOCKS
     with disk(place):
@@ -93,7 +93,7 @@ def one_process(place: Path, watch: Watch) -> Iterator[None]:
         os.close(handle)
 
 
-def from_one_of(addresses: Sequence[str], place: Path, watch: Watch, accept: Callable[[Path, str], object]) -> None:
+def from_one_of(addresses: Sequence[str], place: Path, watch: GetWatch, accept: Callable[[Path, str], object]) -> None:
     """Fetch from the first address that gives what `accept` takes; it raises a FileError for what it does not.
 
     What came in parts may have come from two contents: what is refused is fetched once more, whole.

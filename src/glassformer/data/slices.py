@@ -11,7 +11,7 @@ from typing import Any
 
 from glassformer.data.building import build_set
 from glassformer.data.catalogue import DATASETS
-from glassformer.data.download import Got, Watch, one_process
+from glassformer.data.download import GetWatch, Got, one_process
 from glassformer.data.find import MADE, check_file, dataset, find, folder, locate_file
 from glassformer.data.lines import read_lines
 from glassformer.errors import FileError
@@ -20,7 +20,7 @@ from glassformer.files import TEMPORARY, copy_file, disk, sync, write_json
 SEED = 14
 
 
-def draw_slice(name: str, source: Path | None, watch: Watch) -> Got:
+def draw_slice(name: str, source: Path | None, watch: GetWatch) -> Got:
     """The files of a slice, drawn from the whole set, which is built first if it is not there."""
     known, place = dataset(name), folder(name)
     whole, count = known.slice_of, known.splits["train"].rows

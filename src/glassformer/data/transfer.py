@@ -154,7 +154,7 @@ class Transfer:
             raise TransferError(f"HTTP {answer.status}")
         size = answer.headers.get("Content-Length") or ""
         total = int(size) if size.isascii() and size.isdigit() else None
-        with disk(self.part):
+        with disk(self.part):  # before the note: it must never speak of another content
             self.part.unlink(missing_ok=True)
         write_json(self.note, vars(Validator.of(self.address, answer.headers, total)))
         return 0, total
@@ -162,7 +162,7 @@ class Transfer:
     def _receive(self, answer: Any, start: int, total: int | None) -> None:
         done = start
         with disk(self.part):
-            file = self.part.open("ab", buffering=0)
+            file = self.part.open("ab" if start else "wb", buffering=0)
         with file:
             while piece := self._piece(answer, done):
                 with disk(self.part):
