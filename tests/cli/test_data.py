@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -136,8 +137,6 @@ def test_get_fetches_checks_and_says_where(capsys: pytest.CaptureFixture[str], s
 def test_get_shows_a_bar_on_a_terminal(
     capsys: pytest.CaptureFixture[str], server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import sys
-
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     code, _, err = run(capsys, "get", "three")
     assert code == 0 and server not in err
@@ -154,6 +153,11 @@ def test_a_built_set_and_its_slice_are_shown_with_what_was_left_out(
     row = next(line for line in out.splitlines() if "commoncrawl" in line)
     assert [cell.strip() for cell in row.split("│")[1:-1]] == ["commoncrawl.de-en", "50", "42", "2", "1", "5"]
     assert out.replace("\n", "").count("nobody here could compare it with what is published") == 6
+    monkeypatch.setenv("GLASSFORMER_DATA", str(tmp_path / "terminal"))
+    with monkeypatch.context() as terminal:
+        terminal.setattr(sys.stderr, "isatty", lambda: True)
+        code, _, err = run(capsys, "get", "wmt14-ende", "--from", tmp_path)
+    assert code == 0 and "pairs read\n" not in err
     code, out, _ = run(capsys, "get", "wmt14-ende", "--limit", "7", "--json")
     found = json.loads(out)
     assert code == 0 and found["name"] == "wmt14-ende-7" and len(found["files"]) == len(found["uncompared"]) == 6

@@ -199,7 +199,10 @@ def test_a_length_that_is_too_short_ends_there(host: Publisher, tmp_path: Path) 
 
 def test_chunks_need_no_length(host: Publisher, tmp_path: Path) -> None:
     host.faults[NAME] = [("chunked", 3_000), ("chunked",)]
-    assert get(host, tmp_path) == BODY and len(host.asked) == 2
+    seen: list[tuple[str, int, int | None]] = []
+    assert Transfer(host.url + NAME, tmp_path, lambda *now: seen.append(now)).fetch().read_bytes() == BODY
+    assert len(host.asked) == 2 and {total for _, _, total in seen[:-1]} == {None}
+    assert seen[-1][1:] == (len(BODY), len(BODY))
 
 
 def test_chunks_that_break_off(host: Publisher, tmp_path: Path) -> None:
@@ -282,3 +285,31 @@ def test_two_addresses_have_two_parts_and_what_is_dropped_is_gone(tmp_path: Path
     one.note.write_bytes(b"{}")
     one.drop()
     assert os.listdir(tmp_path) == [] and one.have == 0  # noqa: PTH208
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(25))
+def test_whatever_a_host_does_what_comes_in_the_end_is_the_file(seed: int, host: Publisher, tmp_path: Path) -> None:
+    """Ten troubles in any order, over as many calls as it takes: never another content, never an error unsaid."""
+    chance = random.Random(seed)
+    troubles: list[tuple[Any, ...]] = [
+        ("cut", chance.randrange(20_000)),
+        ("bare", chance.randrange(20_000)),
+        ("chunked", chance.randrange(20_000)),
+        ("lying", len(BODY) + 1),
+        ("elsewhere", f"bytes {chance.randrange(9)}-9/{len(BODY)}"),
+        ("status", chance.choice((404, 416, 429, 500, 503))),
+        ("moved", chance.choice(("file:///x", "nowhere://"))),
+        ("hung_up",),
+        ("deaf",),
+        ("fine",),
+    ]
+    host.faults[NAME] = chance.choices(troubles, k=10)
+    for _ in range(11):
+        try:
+            body = get(host, tmp_path)
+        except TransferError as trouble:
+            assert why(trouble) and "\n" not in why(trouble)
+        else:
+            break
+    assert body == BODY

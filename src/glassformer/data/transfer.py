@@ -162,8 +162,10 @@ class Transfer:
     def _receive(self, answer: Any, start: int, total: int | None) -> None:
         done = start
         with disk(self.part):
-            file = self.part.open("ab" if start else "wb", buffering=0)
+            file = self.part.open("ab", buffering=0)
         with file:
+            with disk(self.part):
+                file.truncate(start)
             while piece := self._piece(answer, done):
                 with disk(self.part):
                     write_piece(file, piece)
@@ -173,6 +175,8 @@ class Transfer:
             raise TransferError(_broke_off(done, total), passing=True)
         with disk(self.part):
             sync(self.part)
+        if total is None:  # now it is known
+            self.progress(self.address, done, done)
 
     def _piece(self, answer: Any, done: int) -> bytes:
         try:
