@@ -253,6 +253,7 @@ def test_a_note_of_other_inputs_or_of_nothing_is_not_gone_on_from(
     monkeypatch.setenv("GLASSFORMER_DATA", str(tmp_path / "other"))
     drafts = folder("wmt14-ende") / WORK / "drafts"
     drafts.mkdir(parents=True)
+    (drafts / ".tmp-train.json").write_text("half")
     for note in ("{", "[]", '{"inputs": [], "rule": "x"}'):
         (drafts / "train.json").write_text(note)
         (drafts / "train.en").write_text("left over\n")

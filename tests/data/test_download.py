@@ -272,10 +272,22 @@ def test_a_lock_is_no_data_and_a_folder_without_anything_goes(publish: Any, tmp_
     assert [path.name for path in (tmp_path / "data").iterdir()] == [LOCKS]
 
 
+def test_what_a_killed_process_left_and_is_of_no_use_goes(publish: Any, host: Publisher) -> None:
+    place = publish(f"{host.url}/good/{{file}}")
+    place.mkdir(parents=True)
+    for name in (".tmp-two.en", ".part-12345678-two.ko.json", ".part-87654321-x.json", ".part-87654321-x"):
+        (place / name).write_bytes(b"{}")
+    get()
+    assert left(place) == [".part-87654321-x", ".part-87654321-x.json", "two.en", "two.ko"]  # of another set
+
+
 def test_find_in_takes_the_nearest(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "x").write_bytes(b"")
     assert find_in(tmp_path, ["x"]) == tmp_path / "a" / "x"
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "first").write_bytes(b"")
+    assert find_in(tmp_path, ["first", "x"]) == tmp_path / "b" / "first"
     (tmp_path / "x").write_bytes(b"x")
     assert find_in(tmp_path, ["y", "x"]) == tmp_path / "x" and find_in(tmp_path, ["z"]) is None
     assert sha256_of(tmp_path / "x") == sha256(b"x").hexdigest()

@@ -21,7 +21,7 @@ from glassformer.data.lines import read_lines
 from glassformer.data.published import Archive, Build, Portion
 from glassformer.data.unpacking import is_archive, unpack
 from glassformer.errors import FileError
-from glassformer.files import disk, read_json, sync, write_json
+from glassformer.files import disk, read_json, remove_leftovers, sync, write_json
 
 WORK = ".build"  # in the folder of the set: parts, members and drafts, until the set is whole
 STRIDE = 100_000  # lines between two notes
@@ -75,6 +75,7 @@ def build_set(name: str, source: Path | None, watch: GetWatch) -> Got:
         with disk(place):
             for each in (members, drafts):
                 each.mkdir(parents=True, exist_ok=True)
+                remove_leftovers(each)
         record = _record(place)
         record["archives"] |= _record(work)["archives"]  # of a process that was killed before it could record them
         made: list[str] = []

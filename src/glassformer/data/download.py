@@ -17,10 +17,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from glassformer.data.find import PACKINGS, check_file, dataset, folder, home, locate_file
-from glassformer.data.transfer import BytesSoFar, Transfer, TransferError
+from glassformer.data.transfer import NOTE, PART, BytesSoFar, Transfer, TransferError
 from glassformer.data.unpacking import check_unpacked_size, is_archive, unpack
 from glassformer.errors import FileError, Phrase, reason
-from glassformer.files import TEMPORARY, copy_file, disk
+from glassformer.files import TEMPORARY, copy_file, disk, remove_leftovers
 
 LOCKS = ".locks"
 
@@ -86,11 +86,20 @@ def one_process(place: Path, watch: GetWatch) -> Iterator[None]:
                 watch.waiting(place)
                 fcntl.flock(handle, fcntl.LOCK_EX)
             place.mkdir(parents=True, exist_ok=True)
+            _tidy(place)
         yield
     finally:
         with suppress(OSError):
             place.rmdir()  # if nothing has come
         os.close(handle)
+
+
+def _tidy(place: Path) -> None:
+    """Remove what a killed process left and nobody can go on from: drafts, and notes about parts that are in place."""
+    remove_leftovers(place)
+    for note in place.glob(f"{PART}*{NOTE}"):
+        if not note.with_name(note.name.removesuffix(NOTE)).exists():
+            note.unlink()
 
 
 def from_one_of(addresses: Sequence[str], place: Path, watch: GetWatch, accept: Callable[[Path, str], object]) -> None:
@@ -203,8 +212,8 @@ def find_in(source: Path, names: Sequence[str]) -> Path | None:
         for name in names:
             if (source / name).is_file():
                 return source / name
-        below = sorted(path for path in source.rglob("*") if path.name in names and path.is_file())
-    return below[0] if below else None
+        below = [path for path in source.rglob("*") if path.name in names and path.is_file()]
+    return min(below, key=lambda path: (names.index(path.name), path), default=None)
 
 
 def sha256_of(path: Path) -> str:

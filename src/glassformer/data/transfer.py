@@ -37,6 +37,7 @@ from glassformer.version import __version__
 
 BytesSoFar = Callable[[str, int, int | None], None]  # address, bytes so far, bytes in all if known
 PART = ".part-"  # before the name of a file of which only a part has come
+NOTE = ".json"  # after that, what the server said of it
 PATIENCE = 30.0  # seconds without a byte
 TRIES = 4  # without news of at least ADVANCE bytes
 PAUSE = 1.0  # seconds before the second try, doubled before each further one
@@ -93,7 +94,7 @@ class Transfer:
         name = Path(urlsplit(address).path).name or "index"
         mark = sha256(address.encode()).hexdigest()[:8]  # two mirrors may name two files alike
         self.part = folder / f"{PART}{mark}-{name}"
-        self.note = folder / f"{PART}{mark}-{name}.json"
+        self.note = folder / f"{PART}{mark}-{name}{NOTE}"
 
     @property
     def have(self) -> int:
