@@ -41,7 +41,7 @@ def command(
     debug: Debug = False,
 ) -> int:
     for option, given in {"--from": source, "--limit": limit}.items():
-        if given and action in ("list", "show", "check"):
+        if given and action != "get":
             raise UsageError("data_get_only", action=action, option=option)
     match action:
         case "list" if name:
