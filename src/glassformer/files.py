@@ -6,9 +6,9 @@ import json
 import math
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from io import BytesIO
+from io import BytesIO, RawIOBase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,13 +38,26 @@ def sync(path: Path) -> None:
         os.close(handle)
 
 
+def write_piece(file: RawIOBase, piece: bytes) -> None:
+    """The whole of a piece, into a file opened with buffering=0: nothing waits in memory to fail when it is closed."""
+    rest = memoryview(piece)
+    while rest:
+        rest = rest[file.write(rest) or 0 :]
+
+
 def write_bytes(path: Path, content: bytes, *, durable: bool = True) -> None:
     """Write the whole file or leave the old one, never half of it. All files are written through this function."""
+    write_parts(path, [content], durable=durable)
+
+
+def write_parts(path: Path, parts: Iterable[bytes | memoryview], *, durable: bool = True) -> None:
+    """The same for a file that is larger than the memory: part by part."""
     draft = path.with_name(TEMPORARY + path.name)
     with disk(path):
         try:
             with draft.open("wb") as file:
-                file.write(content)
+                for part in parts:
+                    file.write(part)
                 file.flush()
                 if durable:
                     os.fsync(file.fileno())
@@ -57,6 +70,19 @@ def write_bytes(path: Path, content: bytes, *, durable: bool = True) -> None:
 
 def write_text(path: Path, text: str, *, durable: bool = True) -> None:
     write_bytes(path, text.encode("utf-8"), durable=durable)
+
+
+def copy_file(source: Path, path: Path) -> None:
+    """The same content in another place, however large: never half of it."""
+    draft = path.with_name(TEMPORARY + path.name)
+    with disk(path):
+        try:
+            shutil.copyfile(source, draft)
+            sync(draft)
+            draft.replace(path)
+            sync(path.parent)
+        finally:
+            draft.unlink(missing_ok=True)
 
 
 def write_figure(path: Path, figure: Figure, form: str = "png", *, dots: int = 110, durable: bool = True) -> None:

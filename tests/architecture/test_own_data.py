@@ -52,6 +52,7 @@ def test_every_example_runs_from_the_page(
 ) -> None:
     monkeypatch.chdir(folder)
     monkeypatch.setenv("GLASSFORMER_LANG", "en")
+    monkeypatch.setenv("GLASSFORMER_CACHE", str(folder / "cache"))  # one command clears it
     found = commands(section)
     assert found
     for program, *arguments in found:

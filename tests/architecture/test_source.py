@@ -113,7 +113,10 @@ assert "torch" not in sys.modules and "numpy" not in sys.modules
 
 WRITERS = {  # every other file is written by glassformer/files.py, whole or not at all
     "files.py": "the one write",
-    "data/download.py": "as much as arrives, in a temporary folder; checked, then renamed",
+    "data/stored_texts.py": "texts as they are read, in a folder that gets its name when it is whole",
+    "data/transfer.py": "as much as arrives, in a part that no reader takes for data; checked, then renamed",
+    "data/unpacking.py": "a piece at a time, under another name; renamed when all of the archive is read",
+    "data/slices.py": "a line at a time, under another name; renamed when it is whole",
     "hub/weights.py": "one tensor at a time, in a folder that gets its name when it is whole",
     "training/checkpoint.py": "tensors, by safetensors, in a folder that gets its name when it is whole",
     "bench/pretrained.py": "tensors, by safetensors, in a temporary folder",

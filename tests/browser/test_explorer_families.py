@@ -23,6 +23,7 @@ from glassformer.explorer.inputs import read
 from glassformer.explorer.pictures import example_images
 from glassformer.explorer.serve import start
 from glassformer.loading import Loaded
+from glassformer.words import say
 from in_browser import NEEDED, quiet_page, until
 from once import once
 
@@ -196,6 +197,13 @@ def test_a_file_is_scaled_to_the_raster_and_what_is_no_image_is_one_line(opened:
     assert page.text_content("#input-error") == "This file is no image that the browser can read."
     page.click("#language")
     until(page, lambda: "이미지" in (page.text_content("#input-error") or ""))
+    Image.new("1", (7100, 7100)).save(tmp_path / "wide.png")  # few bytes, many pixels
+    (tmp_path / "heavy.png").write_bytes(bytes(20_000_001))
+    for name in ("wide.png", "heavy.png"):
+        page.set_input_files("#upload", tmp_path / "no.png")
+        until(page, lambda: "읽을 수" in (page.text_content("#input-error") or ""))
+        page.set_input_files("#upload", tmp_path / name)
+        until(page, lambda: page.text_content("#input-error") == say("explorer.families.file_large", "ko"))
 
 
 def test_a_coloured_image_that_no_address_holds_says_so(
@@ -298,7 +306,7 @@ def corners(found: dict[str, Any], side: int) -> list[float]:
 def test_the_boxes_are_those_of_the_queries(opened: Opened, folders: dict[str, Path]) -> None:
     page, loaded = opened(folders["queries"].name, "&example=2&at=head.choice"), gf.load(folders["queries"])
     found, side = said(loaded, {"example": 2})["objects"], loaded.config.model.input.options["size"]
-    for place in ("#pad", ".found"):
+    for place in ("#pad", ".canvas-found"):
         until(page, lambda place=place: len(boxes(page, place)) == len(found))
         assert boxes(page, place) == [pytest.approx(corners(one, side), rel=1e-5) for one in found]
     listed = page.query_selector_all(".pad-beside .object")

@@ -109,3 +109,19 @@ def test_what_is_pointed_at_is_marked_everywhere(page: Any, server: Any) -> None
     assert page.locator(".head-picker .pill.hot").text_content() == "Head 3"
     page.hover("#figure .map-body >> nth=3")
     assert page.locator(".hot-token").count() > 1
+
+
+def test_the_data_flow_through_the_figure_when_enter_is_pressed(browser: Any, server: Any) -> None:
+    """Unless the reader asks for less motion."""
+    for motion, moves in (("no-preference", True), ("reduce", False)):
+        with quiet_page(browser, reduced_motion=motion) as page:
+            opened(page, server.url, "ko-en")
+            page.evaluate(
+                "() => { window.begun = 0; document.addEventListener('animationstart', () => (window.begun += 1)); }"
+            )
+            page.fill("#text", "너는 왜 이 책을 읽었니?")
+            page.keyboard.press("Enter")
+            until(page, lambda page=page: "book" in page.text_content("#answer"))
+            wires = page.locator("#figure .pulse").count()
+            assert wires > 10
+            until(page, lambda page=page, wires=wires, moves=moves: (page.evaluate("begun") >= wires) == moves)

@@ -122,7 +122,11 @@ def is_shown(page: Any, slopes: Slopes, value: Tensor, rows: list[int], seen: in
             assert [float(one.get_attribute("data-attention")) for one in cells] == pytest.approx(looked, abs=1e-5)
             rho = page.get_attribute(f"[data-side={stack}] [data-rho=norm][data-layer='{layer}']", "data-value")
             if layer == len(slopes.looked(stack, rows)) - 1:
-                pieces = [one.piece for one in slopes.pieces(stack)]
+                patches = bool(slopes.given.tensors)
+                pieces = [
+                    f"patch {p}" if patches and p.isdecimal() else p
+                    for p in (one.piece for one in slopes.pieces(stack))
+                ]
                 both = [pieces[looked.index(max(looked))], pieces[norm.index(max(norm))]]
                 assert quoted(page.text_content(f"[data-side={stack}] .most-looked")) == both
             if len(looked) > 2:
@@ -204,6 +208,8 @@ def test_an_image_is_overlaid_by_its_patches(opened: Any) -> None:
     logs = slopes.output.log_softmax(-1)
     is_shown(page, slopes, logs.max(), [0])
     ((norm, product),) = slopes.of(logs.max()).values()
+    names = page.locator(".gradient-table tbody th").all_text_contents()
+    assert names == ["[CLS]", *(f"patch {i}" for i in range(1, len(norm)))]
     for key, values in (("norm", norm), ("product", product), ("attention-1", slopes.looked("encoder", [0])[1])):
         assert pixels(page, key) == pytest.approx(heat(values[1:]), abs=1)  # the first is the class token
 

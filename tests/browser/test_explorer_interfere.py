@@ -11,7 +11,7 @@ from torch import Tensor
 import glassformer as gf
 from glassformer.explorer.inputs import read
 from glassformer.loading import Loaded
-from in_browser import NEEDED
+from in_browser import NEEDED, quiet_page
 
 pytestmark = NEEDED
 TEXT = "나는 학교에 간다"
@@ -95,6 +95,85 @@ def test_an_address_restores_what_is_changed(page: Any, url: str, loaded: Loaded
     settled(page, float(moved(answer(loaded), answer(loaded, edits)).mean()))
 
 
+class Kept:
+    """What one tensor was, to stand for another."""
+
+    def keep(self, x: Tensor) -> Tensor:
+        self.x = x
+        return x
+
+    def give(self, _: Tensor) -> Tensor:
+        return self.x
+
+
+def instead(of: str, by: str) -> dict[str, Any]:
+    kept = Kept()
+    return {by: kept.keep, of: kept.give}
+
+
+def hidden(x: Tensor) -> Tensor:
+    """Scores, of which nobody looks at the second token."""
+    return torch.cat([x[..., :1], torch.full_like(x[..., 1:2], float("-inf")), x[..., 2:]], -1)
+
+
+SWITCHES = [  # what is clicked, and the same by hand
+    ("skip decoder.blocks.1.output", lambda: instead("decoder.blocks.1.output", by="decoder.blocks.0.output")),
+    ("zero decoder.blocks.0.feed_forward.output", lambda: {"decoder.blocks.0.feed_forward.output": gf.zero()}),
+    (
+        "residual encoder.blocks.2.after_self_attention",
+        lambda: instead("encoder.blocks.2.after_self_attention", by="encoder.blocks.2.self_attention.output"),
+    ),
+    (
+        "residual decoder.blocks.1.output",
+        lambda: instead("decoder.blocks.1.output", by="decoder.blocks.1.feed_forward.output"),
+    ),
+    ("zero decoder.positions.encoding", lambda: {"decoder.positions.encoding": gf.zero()}),
+]
+
+
+@pytest.mark.parametrize(("switch", "edits"), SWITCHES)
+def test_layers_residuals_networks_and_positions_are_switched_off(
+    page: Any, url: str, loaded: Loaded, switch: str, edits: Any
+) -> None:
+    opened(page, url, "")
+    page.click(f"[data-edit='{switch}']")
+    apart = moved(answer(loaded), answer(loaded, edits()))
+    assert float(apart.mean()) > 1e-3
+    settled(page, float(apart.mean()))
+    assert page.get_attribute(f"[data-edit='{switch}']", "aria-checked") == "false"
+    page.click("#reset")
+    settled(page, 0.0)
+
+
+def test_a_hidden_token_is_looked_at_by_no_head(page: Any, url: str, loaded: Loaded) -> None:
+    opened(page, url, "")
+    page.click(".hide-tokens [data-token='source:1']")
+    every = ["encoder.blocks.*.self_attention.scores", "decoder.blocks.*.cross_attention.scores"]
+    settled(page, float(moved(answer(loaded), answer(loaded, dict.fromkeys(every, hidden))).mean()))
+    assert page.get_attribute(".hide-tokens [data-token='source:1']", "aria-pressed") == "true"
+
+
+def test_a_cell_is_drawn_and_a_head_is_scaled(page: Any, url: str, loaded: Loaded) -> None:
+    opened(page, url, "&at=decoder.2.cross_attention.head0")
+    page.click("[data-tool=draw]")
+    body = page.locator(f".paint .map-body:has([data-map='{CROSS}.weights'])")
+    body.focus()
+    for key in ("ArrowDown", "ArrowDown", "Enter"):
+        page.keyboard.press(key)
+
+    def drawn(x: Tensor) -> Tensor:
+        changed = x.clone()
+        changed[:, 0, 2] = torch.eye(x.shape[-1])[0]
+        return changed
+
+    edits: dict[str, Any] = {f"{CROSS}.weights": drawn}
+    settled(page, float(moved(answer(loaded), answer(loaded, edits)).mean()))
+    page.focus("#scale")
+    page.keyboard.press("End")
+    edits[f"{CROSS}.heads"] = gf.scale(4.0, head=0)
+    settled(page, float(moved(answer(loaded), answer(loaded, edits)).mean()))
+
+
 def test_a_forbidden_cell_has_the_weight_0(page: Any, url: str, loaded: Loaded) -> None:
     opened(page, url, "&at=decoder.2.cross_attention.head0")
     canvas = page.locator(f".paint canvas[data-map='{CROSS}.weights']")
@@ -129,3 +208,43 @@ def test_a_picture_is_interfered_with_as_well(page: Any, url: str) -> None:
     digits, off = gf.load("digits"), {"encoder.blocks.0.self_attention.heads": gf.zero()}
     given = {"example": 0}
     settled(page, float(moved(answer(digits, None, given)[None], answer(digits, off, given)[None]).mean()))
+
+
+def test_what_is_changed_is_said_in_words(page: Any, url: str) -> None:
+    opened(
+        page,
+        url,
+        f"&edits=forbid~decoder.blocks.*.cross_attention~c1!forbid~{CROSS}~h0~r1~c2!scale~{CROSS}.heads~h2~x2",
+    )
+    assert page.locator(".in-force code").all_text_contents() == [
+        "forbidden · Decoder · all layers · Cross-attention · ▁학교에",
+        "forbidden · Decoder · Layer 3 · Cross-attention · Head 1 · I → ▁간다",
+        "scaled × 2.00 · Decoder · Layer 3 · Cross-attention · Head 3",
+    ]
+    asked = page.locator(".hide-tokens > div > .quiet").all_text_contents()
+    assert asked == ["Hide in the encoder's input:", "Hide in the decoder's input:"]
+
+
+def test_classes_are_one_answer_and_have_no_rows_to_choose(page: Any, url: str) -> None:
+    page.goto(f"{url}#model=digits&view=interfere&lang=en")
+    page.wait_for_selector(".outcome-table")
+    assert page.locator(".outcome-table thead th").all_text_contents() == ["Row", "Before", "Now"]
+    assert page.is_hidden(".for") and page.locator(".hide-tokens > div > .quiet").all_text_contents() == ["Hide:"]
+
+
+def test_on_a_telephone_the_answer_is_seen_whole(browser: Any, url: str) -> None:
+    with quiet_page(browser, 390) as page:
+        opened(page, url, "")
+        assert page.eval_on_selector(".outcome .scroll", "one => one.scrollWidth - one.clientWidth") <= 0
+
+
+@pytest.mark.parametrize(
+    ("model", "told"), [("ko-en", "before the changes (1)"), ("sentiment-ko", "with the changes (1)")]
+)
+def test_in_every_view_the_answer_says_that_something_is_changed(page: Any, url: str, model: str, told: str) -> None:
+    page.goto(f"{url}#model={model}&text={TEXT}&view=heads&lang=en&edits=zero~encoder.blocks.0.self_attention.heads")
+    page.wait_for_selector("#changed", timeout=30_000)
+    assert page.text_content("#changed") == told
+    page.click("#changed")
+    page.click("#reset")
+    page.wait_for_selector("#changed", state="detached")

@@ -66,6 +66,15 @@ def test_the_lens_shows_what_each_layer_would_answer(opened: Any) -> None:
     assert page.text_content(".lens-cell-open .bars li:first-child .term-value") == f"{float(shares.max()):.3f}"
 
 
+def test_the_cells_of_the_lens_have_one_height_and_all_of_them_are_seen(opened: Any) -> None:
+    page = opened("lens", "writer-en")  # of four layers, where the answer is found in other layers for other letters
+    page.wait_for_selector(".lens-cell.found")
+    assert page.locator(".lens-cell:not(.found)").count()
+    heights = page.eval_on_selector_all(".lens-cell", "cells => cells.map(cell => Math.round(cell.offsetHeight))")
+    assert max(heights) - min(heights) <= 1
+    assert page.eval_on_selector(".lens .scroll", "one => one.scrollHeight - one.clientHeight") == 0
+
+
 def test_the_bars_follow_the_filters(opened: Any) -> None:
     page = opened("decoding", more="&lab=temperature:2;top_k:3")
     page.wait_for_selector("[data-bar]")

@@ -26,6 +26,7 @@ ONE = """() => {
     const values = [...found.querySelectorAll('.term-value')].map(one => Number(one.dataset.value));
     return {name: texts('.eyebrow code')[0], value: Number(found.querySelector('.big-number').dataset.value),
         shown: texts('.big-number')[0], filled: texts('.filled')[0] ?? '', labels: texts('.term-label'), values,
+        factors: [...found.querySelectorAll('.terms li')].map(one => one.querySelector('small')?.textContent ?? ''),
         whole: !texts('.not-all').length, source: texts('.reasons > .quiet > code')[0] ?? ''};
 }"""
 
@@ -79,6 +80,16 @@ def operands(known: Truth, name: str, index: list[int]) -> list[float] | None:
     return shares.tolist() if tap == "weights" else (shares * x["v"][own, :, index[2]]).tolist()
 
 
+def check_factors(known: Truth, tensor: str, factors: str, value: float) -> None:
+    """Both numbers of a product, as they are printed with three digits, come to the operand."""
+    if not factors:
+        return
+    a, b = (float(part.strip("()").replace("−", "-")) for part in factors.split(" · "))
+    path, _, tap = tensor.rpartition(".")
+    scale = getattr(known.loaded.model.get_submodule(path), "scale", 1.0) if tap == "scores" else 1.0
+    assert a * b * scale == pytest.approx(value, abs=6e-4 * (abs(a) + abs(b) + 1)), tensor
+
+
 @pytest.mark.parametrize("name", MODELS)
 def test_every_sort_of_number_says_what_made_it(page: Any, server: Any, name: str) -> None:
     known = truth(name)
@@ -87,10 +98,9 @@ def test_every_sort_of_number_says_what_made_it(page: Any, server: Any, name: st
         found = asked(page, tensor, index)
         flat = index if len(index) > 1 else [0, *index]
         assert found["name"].endswith(f"{flat[-1]}]") and found["name"].startswith(tensor)
-        exact = 1e-3 * max(1.0, abs(value))  # maps travel as float16
-        assert found["value"] == pytest.approx(value, abs=exact if tensor.endswith(("scores", "weights")) else 1e-6), (
+        assert found["value"] == pytest.approx(value, rel=1e-5, abs=1e-6), (
             tensor
-        )
+        )  # of a map too, though maps are float16
         assert found["shown"] == printed(found["value"], 4)
         assert found["whole"], tensor
         if found["filled"]:
@@ -102,6 +112,8 @@ def test_every_sort_of_number_says_what_made_it(page: Any, server: Any, name: st
             largest = sorted((x for x in made if x), key=abs)[-24:]
             shown = [x for x in found["values"] if x]
             assert sorted(shown) == pytest.approx(sorted(largest), rel=1e-4, abs=1e-6), tensor
+        for factors, made_of in zip(found["factors"], found["values"], strict=True):
+            check_factors(known, tensor, factors, made_of)
         if tensor.rpartition(".")[2] in ADDED and len(found["values"]) < 24:
             assert math.fsum(found["values"]) == pytest.approx(value, rel=1e-3, abs=1e-4), tensor
         assert found["source"] == "" or ".py:" in found["source"]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from glassformer.data.catalogue import DATASETS, Dataset, parallel
+from published_wmt import small_row, wmt_archives
 from typed import typed
 
 EN, DE = b"one\n\nthree\n", b"eins\nzwei\ndrei\n"
@@ -135,11 +137,37 @@ def test_get_fetches_checks_and_says_where(capsys: pytest.CaptureFixture[str], s
 def test_get_shows_a_bar_on_a_terminal(
     capsys: pytest.CaptureFixture[str], server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import sys
-
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     code, _, err = run(capsys, "get", "three")
     assert code == 0 and server not in err
+
+
+def test_a_built_set_and_its_slice_are_shown_with_what_was_left_out(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(DATASETS, "wmt14-ende", small_row("wmt14-ende", "http://no-such-host.invalid"))
+    for name, content in wmt_archives(europarl=60, crawl=50, commentary=20).items():
+        (tmp_path / name).write_bytes(content)
+    code, out, err = run(capsys, "get", "wmt14-ende", "--from", tmp_path)
+    assert code == 0 and err.splitlines()[0] == "europarl-v7.de-en: 60 pairs read"
+    row = next(line for line in out.splitlines() if "commoncrawl" in line)
+    assert [cell.strip() for cell in row.split("│")[1:-1]] == ["commoncrawl.de-en", "50", "42", "2", "1", "5"]
+    assert out.replace("\n", "").count("nobody here could compare it with what is published") == 6
+    monkeypatch.setenv("GLASSFORMER_DATA", str(tmp_path / "terminal"))
+    with monkeypatch.context() as terminal:
+        terminal.setattr(sys.stderr, "isatty", lambda: True)
+        code, _, err = run(capsys, "get", "wmt14-ende", "--from", tmp_path)
+    assert code == 0 and "pairs read\n" not in err
+    code, out, _ = run(capsys, "get", "wmt14-ende", "--limit", "7", "--json")
+    found = json.loads(out)
+    assert code == 0 and found["name"] == "wmt14-ende-7" and len(found["files"]) == len(found["uncompared"]) == 6
+    code, out, _ = run(capsys, "list", "--json")
+    rows = {row["name"]: row for row in json.loads(out)}
+    assert rows["wmt14-ende-7"]["here"] and rows["wmt14-ende-7"]["splits"]["train"]["rows"] == 7
+    assert rows["wmt14-ende"]["splits"]["train"]["rows"] == 122  # as built, not as published
+    assert run(capsys, "check", "wmt14-ende-7")[0] == run(capsys, "check")[0] == 0
+    code, out, _ = run(capsys, "show", "wmt14-ende-7", "--lang", "ko")
+    assert code == 0 and "wmt14-ende-7" in out
 
 
 def test_a_failed_download_is_one_line(
@@ -161,7 +189,14 @@ def test_a_failed_download_is_one_line(
         (("show", "multi3k"), 1, "no data set is called 'multi3k'; did you mean multi30k?"),
         (("show", "three", "--split", "dev"), 1, "three has no part 'dev'; there are: test"),
         (("show", "multi30k"), 1, "multi30k is not here: train.en is missing in"),
-        (("get", "wmt14-ende"), 1, "wmt14-ende cannot be fetched; make train.en, train.de"),
+        (("get", "kor-eng-pydocs"), 1, "kor-eng-pydocs cannot be fetched; make train.tsv, dev.tsv"),
+        (("get", "nsmc", "--limit", "5"), 1, "no slice can be drawn of nsmc, only of: wmt14-ende, iwslt14-deen"),
+        (("get", "wmt14-ende", "--limit", "0"), 2, "--limit 0 is not valid; use a whole number from 1 on"),
+        (("get", "wmt14-ende", "--limit", "-5"), 2, "--limit -5 is not valid; use a whole number from 1 on"),
+        (("get", "wmt14-ende", "--limit", "all"), 2, "--limit all is not valid; use a whole number"),
+        (("get", "nsmc", "--from", "nowhere"), 1, "nowhere is no folder; give --from the folder that holds"),
+        (("list", "--limit", "5"), 2, "data list takes no --limit; it belongs to glassformer data get"),
+        (("check", "--from", "here"), 2, "data check takes no --from; it belongs to glassformer data get"),
         (("show", "three", "--rows", "x"), 2, "--rows x is not valid; use a whole number"),
     ],
 )

@@ -107,3 +107,9 @@ def test_the_same_in_python(tmp_path: Path) -> None:
         gf.explore(model, export=path)
     with pytest.raises(gf.GlassformerError, match="goes with --export"):
         gf.explore(model, text=TEXT, browser=False)
+
+
+def test_the_demo_ends_by_naming_the_explorer() -> None:
+    rules = (Path(__file__).parents[2] / "Makefile").read_text(encoding="utf-8").split("\n\n")
+    (demo,) = (rule for rule in rules if rule.startswith("demo:"))
+    assert demo.splitlines()[-1].startswith("\t@echo") and "glassformer explore runs/demo" in demo.splitlines()[-1]

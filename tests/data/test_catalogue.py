@@ -33,8 +33,11 @@ def test_every_row_says_what_it_is(name: str) -> None:
     assert row.splits and all(split.rows > 0 and split.files for split in row.splits.values())
     if row.format == "parallel":
         assert all(len(split.files) == len(row.languages) for split in row.splits.values())
-    if row.address:
-        assert row.address.startswith("https://") and ("{file}" in row.address or "{stem}" in row.address)
+    assert not (row.address and row.build) and (row.address or not row.mirrors)
+    for address in (row.address, *row.mirrors):
+        assert not address or "{file}" in address or "{stem}" in address
+        # a mirror without TLS only where the checksum of every file is known
+        assert not address or address.startswith("https://") or row.verified
 
 
 @pytest.mark.parametrize("name", DATASETS)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -7,8 +8,23 @@ from pathlib import Path
 import pytest
 
 from glassformer.data.catalogue import DATASETS, Dataset, parallel
-from glassformer.data.find import at_hand, check_files, dataset, find, find_split, folder, home, locate_file
+from glassformer.data.find import (
+    MADE,
+    at_hand,
+    check_files,
+    dataset,
+    find,
+    find_split,
+    folder,
+    home,
+    locate_file,
+    read_made,
+    rows_here,
+    slice_name,
+    slices_here,
+)
 from glassformer.errors import FileError, InputError
+from glassformer.files import write_json
 
 
 @pytest.fixture(autouse=True)
@@ -54,11 +70,57 @@ def test_a_missing_set_says_how_to_get_it() -> None:
         FileError, match=r"multi30k is not here: val\.en is missing in .*; fetch it: glassformer data get"
     ):
         find("multi30k", "val.en")
-    with pytest.raises(
-        FileError, match=r"wmt14-ende is not here.*cannot be fetched: make train\.en, train\.de"
-    ) as failure:
+    with pytest.raises(FileError, match=r"wmt14-ende is not here.*fetch it: glassformer data get wmt14-ende"):
         find("wmt14-ende", "train.en")
-    assert "statmt.org" in str(failure.value) and "GLASSFORMER_DATA" in failure.value.in_language("ko")
+    with pytest.raises(FileError, match=r"wmt14-ende-1000 is not here.*glassformer data get wmt14-ende-1000"):
+        find("wmt14-ende-1000", "train.en")
+    with pytest.raises(
+        FileError, match=r"kor-eng-pydocs is not here.*cannot be fetched: make train\.tsv, dev\.tsv"
+    ) as failure:
+        find("kor-eng-pydocs", "train.tsv")
+    assert "python-docs-ko" in str(failure.value) and "GLASSFORMER_DATA" in failure.value.in_language("ko")
+
+
+def test_a_slice_has_the_rows_of_its_name_and_all_else_of_its_set() -> None:
+    known, whole = dataset("wmt14-ende-1000"), dataset("wmt14-ende")
+    assert (known.slice_of, known.splits["train"].rows, known.build) == ("wmt14-ende", 1000, None)
+    assert known.splits["test"] == whole.splits["test"] and known.licence == whole.licence
+    assert folder("wmt14-ende-1000") == home() / slice_name("wmt14-ende", 1000)
+    assert rows_here("wmt14-ende-1000", "train") == 1000
+    for name in ("wmt14-ende-0", "wmt14-ende-x", "wmt14-ende-1000-10", "nsmc-10"):
+        with pytest.raises(InputError, match="no data set is called"):
+            dataset(name)
+
+
+def test_what_was_built_is_compared_with_its_record(tmp_path: Path) -> None:
+    place = tmp_path / "wmt14-ende"
+    put(place / "train.en").write_bytes(EN)
+    assert read_made("wmt14-ende") == {} and rows_here("wmt14-ende", "train") == 4_508_785
+    assert problem("wmt14-ende", "train.en") == "None"  # made by hand: nobody knows how many lines there should be
+    record = {"files": {"train.en": {"sha256": sha256(EN).hexdigest(), "lines": 2}}}
+    write_json(place / MADE, record)
+    assert problem("wmt14-ende", "train.en") == "None" and rows_here("wmt14-ende", "train") == 2
+    (place / "train.en").write_bytes(KO)
+    assert re.search(
+        r"train\.en is not what was built: SHA-256 .* remove it and build it again: glassformer data get wmt14-ende",
+        problem("wmt14-ende", "train.en"),
+    )
+    for damage in (
+        {"files": {"train.en": {}}},
+        {"files": {"train.en": {"sha256": "x", "lines": "many"}}},
+        {"files": [1]},
+    ):
+        write_json(place / MADE, damage)
+        assert "built.json cannot be read as the record of wmt14-ende" in problem("wmt14-ende", "train.en")
+
+
+def test_the_slices_at_hand_are_listed(tmp_path: Path) -> None:
+    assert slices_here() == []
+    for name in ("wmt14-ende-10", "wmt14-ende-9", "nothing-10"):
+        for file in dataset("wmt14-ende").files:
+            put(tmp_path / name / file)
+    put(tmp_path / "wmt14-ende-8" / "train.en")
+    assert slices_here() == ["wmt14-ende-10", "wmt14-ende-9"]
 
 
 def test_unknown_names_and_splits_are_refused_with_those_there_are() -> None:

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import bz2
 import gzip
 import lzma
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glassformer.data import lines as module
-from glassformer.data.lines import LONGEST_LINE, blocks, read_lines
-from glassformer.errors import FileError
+from glassformer.data.lines import LONGEST_LINE, blocks, count_lines, read_lines
+from glassformer.errors import ConfigError, FileError
 
 
 def write(folder: Path, content: bytes, name: str = "text.txt") -> Path:
@@ -132,3 +135,48 @@ def test_a_file_that_is_not_there_or_cannot_be_read(tmp_path: Path) -> None:
 def test_nothing_is_read_before_it_is_asked_for(tmp_path: Path) -> None:
     found = read_lines(write(tmp_path, b"one\n" + b"two\n" * 1_000_000 + b"\xff\n"))
     assert next(found) == "one"
+
+
+@pytest.mark.parametrize("content", [b"", b"a", b"a\n", b"a\n\nb", b"\xef\xbb\xbfa\r\nb\r\n", b"x\n" * 300_000])
+def test_lines_are_counted_as_they_are_read(content: bytes, tmp_path: Path) -> None:
+    path = write(tmp_path, content)
+    assert count_lines(path) == len(list(read_lines(path)))
+
+
+def packed_zst(content: bytes) -> bytes:
+    pyarrow = pytest.importorskip("pyarrow")
+    packed: bytes = pyarrow.compress(content, codec="zstd", asbytes=True)
+    return packed
+
+
+PACK: dict[str, Callable[[bytes], bytes]] = {
+    ".gz": gzip.compress,
+    ".xz": lzma.compress,
+    ".bz2": bz2.compress,
+    ".zst": packed_zst,
+}
+
+
+@pytest.mark.parametrize("packing", PACK)
+def test_packed_files_are_read_through_and_damaged_ones_are_one_line(packing: str, tmp_path: Path) -> None:
+    content = "".join(f"문장 {i}\n" for i in range(20_000)).encode()
+    packed = PACK[packing](content)
+    assert list(read_lines(write(tmp_path, packed, f"a{packing.upper()}"))) == content.decode().splitlines()
+    for wrong in (packed[: len(packed) // 2], b"not packed at all"):
+        with pytest.raises(FileError, match=rf"b\{packing} (is damaged or not packed|cannot be read)"):
+            list(read_lines(write(tmp_path, wrong, f"b{packing}")))
+
+
+@pytest.mark.parametrize("packing", [".zip", ".7z", ".tgz"])
+def test_other_packings_are_refused_with_those_that_can_be_read(packing: str, tmp_path: Path) -> None:
+    with pytest.raises(
+        FileError, match=rf"is packed as \{packing}, which cannot be read; unpack it, or pack it as \.gz"
+    ):
+        list(read_lines(write(tmp_path, b"x", f"a{packing}")))
+
+
+def test_zst_needs_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "compression", None)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ConfigError, match=r"a\.zst needs a package that is not installed; pip install 'glassformer"):
+        list(read_lines(write(tmp_path, b"x", "a.zst")))

@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from glassformer.data.pairs import (
     Pair,
     Pairs,
-    _groups,
     gather,
     hashed,
     parallel_rows,
-    read_jsonl,
+    read_keyed,
     read_pairs,
     read_parallel,
 )
@@ -103,17 +102,17 @@ def test_keys_by_name(tmp_path: Path) -> None:
     path = write_jsonl(
         tmp_path, '{"source": "가", "target": "a", "more": 1}\n{"ko": "나", "en": "b", "source": "다", "target": "c"}\n'
     )
-    assert list(read_jsonl(path)) == [("가", "a"), ("다", "c")]
+    assert list(read_keyed(path)) == [("가", "a"), ("다", "c")]
 
 
 def test_other_keys_and_escapes_in_nfc(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path, r'{"ko": "\u1112\u1161\u11ab", "en": "a\nb"}')
-    assert list(read_jsonl(path, "ko", "en")) == [("한", "a\nb")]
+    assert list(read_keyed(path, "ko", "en")) == [("한", "a\nb")]
 
 
 def test_empty_lines_and_texts_are_counted(tmp_path: Path) -> None:
     path = write_jsonl(tmp_path, '{"source": "a", "target": "b"}\n\n{"source": "", "target": "c"}\n')
-    assert read_jsonl(path).skipped == (2, 3)
+    assert read_keyed(path).skipped == (2, 3)
 
 
 @pytest.mark.parametrize(
@@ -133,13 +132,13 @@ def test_empty_lines_and_texts_are_counted(tmp_path: Path) -> None:
 def test_a_bad_line_is_named(line: str, message: str, tmp_path: Path) -> None:
     path = write_jsonl(tmp_path, '{"source": "a", "target": "b"}\n' + line + "\n")
     with pytest.raises(FileError, match=message) as failure:
-        read_jsonl(path)
+        read_keyed(path)
     assert "2번째 줄" in failure.value.in_language("ko")
 
 
 def test_an_empty_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="is empty"):
-        read_jsonl(write_jsonl(tmp_path, ""))
+        read_keyed(write_jsonl(tmp_path, ""))
 
 
 PAIRS = [("나는 간다", "I go"), ("너는 온다", "you come")]
@@ -220,11 +219,6 @@ def test_the_rule_of_the_documentation_on_one_pair() -> None:
         number = int(sha1(sentence.encode()).hexdigest(), 16) % 20
         expected = "test" if number == 0 else "val" if number == 1 else "train"
         assert [part for part in PARTS if len(hashed(Pairs([sentence], ["x"]), part))] == [expected]
-
-
-def test_pairs_that_are_linked_over_several_steps_stay_together() -> None:
-    pairs = Pairs(["a", "b", "b", "c", "z"], ["1", "1", "2", "2", "9"])
-    assert _groups(pairs) == [0, 0, 0, 0, 4]
 
 
 sentence = st.text("abc", min_size=1, max_size=3)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import save_file
 
-from glassformer.data.store import Field, Store
+from glassformer.data.store import Field, Store, joined_file
 from glassformer.errors import FileError, InputError
 from small_disk import no_file_larger_than
 
@@ -114,3 +114,19 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
         large.save(path)
     assert Store.open(path).fingerprint == store().fingerprint
     assert [path.name for path in tmp_path.iterdir()] == ["x"]
+
+
+@given(parts=st.lists(SENTENCES, min_size=1, max_size=4))
+@settings(max_examples=20, deadline=None)
+def test_several_files_become_the_file_of_all(
+    parts: list[list[list[int]]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("parts")
+    paths = [folder / str(i) for i in range(len(parts))]
+    for path, sentences in zip(paths, parts, strict=True):
+        Store.of({"source": sentences, "target": [each[:1] for each in sentences]}).save(path)
+    joined_file(folder / "all", paths)
+    every = [each for sentences in parts for each in sentences]
+    found = Store.open(folder / "all")
+    assert found.fingerprint == Store.of({"source": every, "target": [each[:1] for each in every]}).fingerprint
+    assert [found[i][0].tolist() for i in range(len(found))] == every

@@ -15,6 +15,7 @@ from torch import Tensor
 
 import glassformer as gf
 from explorer_client import INPUTS, ORDERS, client, foreign, tiny_run
+from glassformer.explorer.fields import LARGEST
 from glassformer.explorer.inputs import read
 from glassformer.explorer.shelf import Offered
 from glassformer.loading import Loaded
@@ -236,7 +237,8 @@ def test_masked_words_without_a_gap_repeat_the_text_and_with_one_fill_it() -> No
 def test_what_is_not_finite_stays_json() -> None:
     run = tiny_run("translation")
     a = {"model": run.name, "input": INPUTS["translation"]}
-    huge = [{"kind": "scale", "name": "encoder.blocks.0.feed_forward.output", "factor": 1e38}]
+    most = {"kind": "scale", "factor": LARGEST}  # each of the two may be asked for; one after the other they overflow
+    huge = [most | {"name": f"encoder.blocks.0.feed_forward.{tap}"} for tap in ("hidden", "output")]
     found = compared(client(run), a, a | {"edits": huge})
     assert found.tap("decoder.blocks.0.output")["relative"] is None
     assert None in [row["b"]["p"] for row in found.told["answers"]["rows"]]

@@ -45,6 +45,14 @@ def test_terms_come_to_the_number_that_gf_records(kind: str, order: str) -> None
             assert why["terms"] and why["filled"], name
 
 
+def test_a_forbidden_score_is_what_it_would_be() -> None:
+    run, name, index = tiny_run("translation"), "encoder.blocks.0.self_attention.scores", [1, 0, 1]
+    forbidden = [{"kind": "forbid", "name": "encoder.blocks.0.self_attention", "head": 1, "row": 0, "column": 1}]
+    question = {"model": run.name, "input": INPUTS["translation"], "name": name, "index": index}
+    plain, why = (client(run).post("/api/why", json=question | more).json() for more in ({}, {"edits": forbidden}))
+    assert why["value"] == pytest.approx(plain["value"]) and why["exact"]
+
+
 def test_an_operand_can_be_asked_in_turn() -> None:
     run = tiny_run("translation")
     server, question = client(run), {"model": run.name, "input": INPUTS["translation"]}

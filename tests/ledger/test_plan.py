@@ -9,7 +9,7 @@ import pytest
 
 import glassformer as gf
 from glassformer.errors import ConfigError
-from glassformer.ledger.plan import CURVE, Plan
+from glassformer.ledger.plan import CURVE, SCALES, Plan
 from glassformer.models.presets import PRESETS
 
 N = 124_439_808
@@ -101,6 +101,28 @@ def test_the_curve() -> None:
     assert speeds == sorted(speeds)
     rates = [each.rate for each in plan.curve]
     assert rates == sorted(rates, reverse=True)
+
+
+def test_the_scales_by_hand() -> None:
+    """Weights whole and spread, on 1, 8, 64 and 1,024 devices: the bytes and the bandwidths are those of the sheet."""
+    plan = nano()
+    assert [(each.job.devices, each.job.parallel) for each in plan.scales] == [
+        (1, "ddp"),
+        *((n, way) for n in SCALES[1:] for way in ("ddp", "fsdp")),
+    ]
+    _, ddp_8, fsdp_8, ddp_64, fsdp_64, *_ = plan.scales
+    assert ddp_8.memory_bytes == plan.memory_bytes == ddp_64.memory_bytes > fsdp_8.memory_bytes > fsdp_64.memory_bytes
+    round_the_node, hops = 7 / 8 * 4 * N / (0.8 * 300e9), 7 * 3.4e-6
+    buckets = ceil(4 * N / (25 * 2**20))
+    assert ddp_8.limits["network"] == pytest.approx(2 * (round_the_node + buckets * hops))
+    # from node to node eight cards of 25 GB/s work side by side: 200 GB/s; 7 hops go between nodes, 56 stay inside
+    calls = 12 + 1
+    gathered, scattered = (63 / 64 * width * N / (0.8 * 200e9) + calls * (7 * 14e-6 + 56 * 3.4e-6) for width in (2, 4))
+    assert fsdp_64.limits["network"] == pytest.approx(5 * (2 * gathered + scattered))
+    shown = plan.to_json()["scales"]
+    assert [(row["devices"], row["parallel"]) for row in shown][-1] == (1024, "fsdp")
+    assert shown[1]["step"]["seconds"] == plan.step == plan.to_json()["step"]["seconds"]
+    assert shown[1]["memory_bytes"] == plan.memory_bytes
 
 
 @pytest.mark.many

@@ -92,6 +92,19 @@ def test_the_nearest_model_speaks_and_is_named(preset: str, nearest: str, record
     assert made.to_json()["assumptions"]["utilisation_from"]["model"] == nearest
 
 
+def test_a_step_can_be_predicted_from_the_others(records: Path) -> None:
+    own = next(step for step in recorded_steps() if step.model == "gpt2")
+    flops = own.flops / own.tokens
+    with_it, without = reached_share(H200, flops), reached_share(H200, flops, own)
+    assert with_it is not None and with_it.step == own
+    assert without is not None and without.step.model == "paper-base"
+
+
+def test_the_smaller_model_of_a_cpu_has_its_own_name(records: Path) -> None:
+    write(records / "training-step.json", {"ceiling": 10**11, **training_numbers("cpu", 1.0)}, accelerator="")
+    assert {step.model for step in recorded_steps() if not step.accelerator} == {"small-translator"}
+
+
 def test_what_is_given_comes_first(records: Path) -> None:
     given = plan("gpt2", PRESETS["gpt2"](), tokens=1, device=H200, job=Job(), utilisation=0.3)
     stated = plan("gpt2", PRESETS["gpt2"](), tokens=1, device=H200, job=Job(), mfu=0.3)

@@ -75,6 +75,27 @@ def test_what_is_special_is_said(
     assert HANGUL.search(repr(plan))
 
 
+def test_the_scales_state_their_bandwidths(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also of one device: the table beside it speaks of a cluster."""
+    monkeypatch.setenv("COLUMNS", "200")
+    plan = gf.plan("llama2-7b", tokens="1T", device="h100", job=gf.Job(length=4096))
+    monkeypatch.setenv("GLASSFORMER_LANG", "en")
+    lines = repr(plan).splitlines()
+    (title,) = (at for at, line in enumerate(lines) if "450 GB/s to the others inside a node of 8, 50 GB/s for" in line)
+    rows = [line.split() for line in lines[title + 4 : title + 11]]
+    assert [(row[1], row[3]) for row in rows] == [
+        ("1", "–"),
+        *((n, way) for n in ("8", "64", "1,024") for way in ("ddp", "fsdp")),
+    ]
+    assert [row[5] for row in rows[:3]] == ["no", "no", "yes"]
+    assert {row[-2] for row in rows} == {"compute", "network"}
+    said = " ".join(" ".join(lines).split())
+    assert "450 GB/s in one direction from each device to the others of its node, 50 GB/s (400 Gb/s of network)" in said
+    assert "collectives reach 0.8 of a link" in said
+    monkeypatch.setenv("GLASSFORMER_LANG", "ko")
+    assert "노드 사이에서는 장치마다 50 GB/s(네트워크 400 Gb/s)" in repr(plan)
+
+
 def test_a_system_without_source_is_called_assumed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GLASSFORMER_LANG", "en")
     assert "no source, change it to yours" in " ".join(repr(gf.plan("gpt2", tokens="1B", device="l4")).split())

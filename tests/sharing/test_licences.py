@@ -11,6 +11,7 @@ def test_the_catalogue_says_the_licence() -> None:
     assert licences(two) == {"tatoeba-kor-eng": "CC BY 2.0 FR", "kor-eng-pydocs": "PSF-2.0"}
     assert licences(Choice("catalogue", {"name": "nsmc"})) == {"nsmc": "CC0 1.0"}
     assert licences(Choice("catalogue", {"name": "no such set"})) == {"no such set": ""}
+    assert licences(Choice("catalogue", {"names": "wmt14-ende-1000"})) == {"wmt14-ende-1000": "WMT, research use"}
     assert catalogue_names(Choice("grammar")) == ()
     both = Choice("catalogue", {"names": "tatoeba-kor-eng", "grammar": 100})
     assert licences(both) == {"tatoeba-kor-eng": "CC BY 2.0 FR", "grammar": "MIT"}

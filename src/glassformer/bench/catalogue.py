@@ -11,6 +11,7 @@ from glassformer.bench import (
     explorer,
     families,
     gpt_step,
+    growth,
     initial_loss,
     loading,
     peak_memory,
@@ -59,5 +60,6 @@ BENCHMARKS: dict[str, Benchmark] = {
     "families": Benchmark(families.run, families.table),
     "loading": Benchmark(loading.run, loading.table),
     "pretrained": Benchmark(pretrained.run, pretrained.table),
+    "growth": Benchmark(growth.run, growth.table),
     "explorer": Benchmark(explorer.run, explorer.table),
 }

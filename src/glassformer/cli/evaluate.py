@@ -25,6 +25,7 @@ from glassformer.cli.options import (
     open_model,
 )
 from glassformer.cli.output import print_found, print_rich
+from glassformer.cli.prepared import shown_preparation
 from glassformer.errors import InputError
 from glassformer.words import say
 
@@ -67,7 +68,8 @@ def command(
         if hypotheses is not None:
             ranks.from_first(lambda: claim(hypotheses, force=force, inputs=[run, *data_files(loaded.config)]))
         search = search_for(loaded, beam=beam, length_penalty=length_penalty, length_norm=length_norm, stop=stop)
-        with bar(say("judge.translating")) if ranks.first else nullcontext(quietly) as progress:
+        watched = bar(say("judge.translating")) if ranks.first else nullcontext(quietly)
+        with shown_preparation(quiet=json or not ranks.first), watched as progress:
             found = evaluate(loaded, split, search, forensics=forensics, progress=progress, ranks=ranks)
     if not ranks.first:
         return

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from glassformer.cli.prepared import shown_preparation
 from glassformer.errors import GlassformerError
 from glassformer.runs import Run
 from glassformer.show import Sheet
@@ -35,11 +36,12 @@ def preparing(*, quiet: bool) -> Iterator[None]:
     if quiet:
         yield
     elif console.is_terminal:
-        with console.status(say("watch.preparing")):
+        with console.status(say("watch.preparing")) as status, shown_preparation(write=status.update):
             yield
     else:
         console.print(say("watch.preparing"))
-        yield
+        with shown_preparation():
+            yield
 
 
 def make_console() -> Console:

@@ -123,6 +123,7 @@ class TextConfig(ConfigTable):
     tokenizer: Choice = Choice("bpe")  # its kinds: see text/
     vocab_size: int = checked(8000, size_or_zero)  # 0: all that occur, for characters and words
     joint: bool = True  # one vocabulary for both sides
+    sample: int = checked(1_000_000, size_or_zero)  # lines that it is learned from at most, drawn by the data's seed
     begin: str = checked("none", partial(one_of, known=FRAMES))  # the special token before a text
     end: str = checked("none", partial(one_of, known=FRAMES))  # and the one after it
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from glassformer.data.published import IWSLT14, WMT14, Build
+
 # The formats that can be read, and how many lines of a file are not rows; None: not counted in lines.
 FORMATS: dict[str, int | None] = {
     "parallel": 0,
@@ -41,11 +43,14 @@ class Dataset:
     languages: tuple[str, ...] = ()  # of parallel files and of the first columns of a TSV, in their order
     licence: str
     source: str  # a page about it
-    address: str = ""  # where `get` finds a {file}, or the archive {stem}.tar.gz with it; "": no download
+    address: str = ""  # where `get` finds a {file}, or the archive {stem}.tar.gz with it; "": not to be fetched so
+    mirrors: tuple[str, ...] = ()  # further addresses, tried in this order
+    build: Build | None = None  # instead of an address: made from archives
+    slice_of: str = ""  # the set that a slice was drawn from
     folder: str = ""  # if it has another name than the set
     splits: dict[str, Split]
     sha256: dict[str, str] = field(default_factory=dict)  # of the unpacked content, however it is packed
-    verified: bool = True  # counted and read by us; else as published
+    verified: bool = True  # fetched, counted and read by us; else as published
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -66,6 +71,7 @@ DATASETS: dict[str, Dataset] = {
         licence="CC BY-NC-SA 4.0",
         source="https://github.com/multi30k/dataset",
         address=f"{GITHUB}/multi30k/dataset/master/data/task1/raw/{{file}}.gz",
+        mirrors=("https://cdn.jsdelivr.net/gh/multi30k/dataset@master/data/task1/raw/{file}.gz",),
         splits={
             "train": parallel("train", EN_DE, 29_000),
             "val": parallel("val", EN_DE, 1_014),
@@ -181,6 +187,7 @@ DATASETS: dict[str, Dataset] = {
         languages=EN_DE,
         licence="WMT, research use",
         source="https://www.statmt.org/wmt14/translation-task.html",
+        build=WMT14,
         splits={
             "train": parallel("train", EN_DE, 4_508_785),
             "val": parallel("newstest2013", EN_DE, 3_000),
@@ -193,7 +200,8 @@ DATASETS: dict[str, Dataset] = {
         format="parallel",
         languages=DE_EN,
         licence="CC BY-NC-ND 4.0",
-        source="http://dl.fbaipublicfiles.com/fairseq/data/iwslt14/de-en.tgz",
+        source="https://wit3.fbk.eu/2014-01",
+        build=IWSLT14,
         splits={
             "train": parallel("train", DE_EN, 160_239),
             "val": parallel("valid", DE_EN, 7_283),
@@ -277,6 +285,7 @@ DATASETS: dict[str, Dataset] = {
         licence="MIT",
         source="https://github.com/zalandoresearch/fashion-mnist",
         address=f"{GITHUB}/zalandoresearch/fashion-mnist/master/data/fashion/{{file}}.gz",
+        mirrors=("http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/{file}.gz",),
         splits={
             "train": Split(("train-images-idx3-ubyte", "train-labels-idx1-ubyte"), 60_000),
             "test": Split(("t10k-images-idx3-ubyte", "t10k-labels-idx1-ubyte"), 10_000),

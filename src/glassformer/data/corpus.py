@@ -81,7 +81,7 @@ def _limited(config: DataConfig, part: P) -> P:
     if not 0 < config.limit < len(part):
         return part
     drawn = np.random.default_rng(config.seed).choice(len(part), config.limit, replace=False)
-    return part.chosen(np.sort(drawn).tolist())
+    return part.chosen(np.sort(drawn))
 
 
 def from_parts(

@@ -12,7 +12,7 @@ from glassformer.data import grammar, read
 from glassformer.data.corpus import Corpus, from_kinds, from_parts, source_options
 from glassformer.data.documents import Documents, apart, read_documents, tail_apart, together, topics
 from glassformer.data.find import dataset
-from glassformer.data.moses import prepared_side
+from glassformer.data.moses import prepared_side, prepared_texts
 from glassformer.errors import ConfigError, choose
 
 DocumentGroups = Mapping[str, Documents]
@@ -22,9 +22,13 @@ SIDES = ("one", "each", "joined")
 def document_corpus(config: DataConfig) -> Corpus[Documents]:
     """All plain texts of a run. The same configuration gives the same texts in the same order."""
     make = choose("data.source", config.source.kind, DOCUMENTS)
-    change = prepared_side(config.prepare, config.source_language)
+    prepared_side(config.prepare, config.source_language)  # raises now if the package is missing
+
+    def change(some: Documents) -> Documents:
+        return Documents(prepared_texts(some.texts, config.prepare, config.source_language), some.skipped)
+
     groups = make(config, **check_choice("data.source", config.source, DOCUMENTS_OPTIONS[config.source.kind]))
-    return Corpus(config, groups, lambda some: Documents([change(text) for text in some], some.skipped))
+    return Corpus(config, groups, change)
 
 
 def from_topics(config: DataConfig) -> Callable[[str], DocumentGroups]:
@@ -121,7 +125,7 @@ def _read(name: str, split: str, language: str) -> Documents:
         said = read.dialogue(name, split)
         texts = ["\n".join(both) for both in zip(said.questions, said.answers, strict=True)]
     else:
-        texts = read.translation_pairs(name, split, language).sources
+        texts = [*read.translation_pairs(name, split, language).sources]
     return Documents([text for text in texts if text.strip()])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha1
@@ -10,9 +10,14 @@ from itertools import chain
 from pathlib import Path
 from unicodedata import normalize
 
-from glassformer.data.corpus import content_mark, held_out
-from glassformer.data.lines import jsonl_rows, read_lines
+import numpy as np
+
+from glassformer.data.groups import drawn_by_content, stored_parts
+from glassformer.data.keyed import is_keyed, keyed_rows
+from glassformer.data.lines import read_lines
 from glassformer.data.pairs import BLANKS
+from glassformer.data.prepared import mark_of
+from glassformer.data.stored_texts import RowNumbers, StoredTexts, are_large, chosen_texts, stored_columns
 from glassformer.errors import FileError
 
 HELD_OUT_SHARE = 0.1  # of a single long text: its last tenth is for validation, as in nanoGPT
@@ -23,7 +28,7 @@ SHARES = (("test", 0.1), ("validation", 0.1))  # of all characters; the rest is 
 class Documents:
     """Texts in order; `skipped`: the lines of the file that hold only blanks, from 1."""
 
-    texts: list[str]
+    texts: Sequence[str]
     skipped: tuple[int, ...] = ()
 
     def __len__(self) -> int:
@@ -38,44 +43,79 @@ class Documents:
 
     def chosen(self, indexes: Iterable[int]) -> Documents:
         """Some of them, in the order given."""
-        return Documents([self.texts[i] for i in indexes])
+        rows = np.asarray(indexes if isinstance(indexes, np.ndarray) else list(indexes), dtype=np.int64)
+        return Documents(chosen_texts(self.texts, rows))
+
+    @property
+    def mark(self) -> str:
+        """Tells these texts from all others."""
+        return self.texts.mark if isinstance(self.texts, StoredTexts) else mark_of([*self.texts])
 
 
 def together(parts: Iterable[Documents]) -> Documents:
     """Several sets, one after another."""
-    return Documents(list(chain.from_iterable(parts)))
+    every = list(parts)
+    if len(every) == 1:
+        return Documents(every[0].texts)
+    if not any(isinstance(each.texts, StoredTexts) for each in every):
+        return Documents(list(chain.from_iterable(every)))
+    marks = [each.mark for each in every]
+    (texts,), _ = stored_columns((), marks, ("text",), lambda _: ((text,) for text in chain.from_iterable(every)))
+    return Documents(texts)
 
 
 def read_documents(path: str | Path, *, by_line: bool = False, column: str = "text") -> Documents:
-    """A file as one document, including line breaks; or a document for each line, as in every .jsonl.
+    """A file as one document, including line breaks; or a document for each line, as in every .jsonl and .parquet.
 
-    `column`: the key of the text in a .jsonl.
+    `column`: the key of the text in a .jsonl or a .parquet.
     """
-    name = str(path).removesuffix(".gz").removesuffix(".xz")
-    if name.endswith(".jsonl"):
-        return _each(path, (text for text, _ in jsonl_rows(path, column, column)))
+    if is_keyed(path):
+        return _many(path, ["keyed", column], lambda: (text for text, _ in keyed_rows(path, column, column)))
     if by_line:
-        return _each(path, read_lines(path))
+        return _many(path, "lines", lambda: read_lines(path))
     whole = "".join(f"{line}\n" for line in read_lines(path))
     return _each(path, [whole], strip="")
 
 
+def _many(path: str | Path, form: object, texts: Callable[[], Iterable[str]]) -> Documents:
+    """Many short texts: in memory, or in the cache if the file is large."""
+    if not are_large([path]):
+        return _each(path, texts())
+
+    def rows(skipped: list[int]) -> Iterator[tuple[str]]:
+        return ((text,) for text in _filled(path, texts(), BLANKS, skipped))
+
+    (column,), skipped = stored_columns((path,), [form, BLANKS], ("text",), rows)
+    return Documents(column, skipped)
+
+
 def _each(path: str | Path, texts: Iterable[str], strip: str = BLANKS) -> Documents:
-    found: list[str] = []
     skipped: list[int] = []
+    return Documents(list(_filled(path, texts, strip, skipped)), tuple(skipped))
+
+
+def _filled(path: str | Path, texts: Iterable[str], strip: str, skipped: list[int]) -> Iterator[str]:
+    """The texts that are not blank; the lines of the others are appended to `skipped`."""
+    number = 0
     for number, text in enumerate(texts, 1):
         if text.strip():
-            found.append(text.strip(strip) if strip else text)
+            yield text.strip(strip) if strip else text
         else:
             skipped.append(number)
-    if not found:
+    if number == len(skipped):
         raise FileError("documents_blank", path=path)
-    return Documents(found, tuple(skipped))
 
 
 def apart(documents: Documents, number: int, seed: int) -> tuple[Documents, Documents]:
     """(the rest, about `number` documents held out): drawn by seed, and no text is in both."""
-    return held_out(documents, [content_mark(seed, text.encode()) for text in documents], number)
+
+    def part() -> tuple[RowNumbers, RowNumbers]:
+        return drawn_by_content(documents.texts, number, seed)
+
+    stored = isinstance(documents.texts, StoredTexts)
+    key = {"texts": documents.mark, "number": number, "seed": seed, "by": "content"} if stored else {}
+    rest, kept = stored_parts(key, part) if stored else part()
+    return documents.chosen(rest), documents.chosen(kept)
 
 
 def tail_apart(documents: Documents, share: float = HELD_OUT_SHARE) -> tuple[Documents, Documents]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from glassformer.errors import InputError
 
 Example = tuple[NDArray[Any], ...]  # one array for each field
+LengthTable = NDArray[np.signedinteger[Any]]
 Kept = NDArray[np.bool_] | NDArray[np.int64] | Sequence[int]
 SAMPLED = 2**18  # numbers of a field used for the fingerprint
 
@@ -27,7 +28,7 @@ class Examples(Protocol):
     def __getitem__(self, i: int) -> Example: ...
 
     @property
-    def lengths(self) -> NDArray[np.int64]:
+    def lengths(self) -> LengthTable:
         """How many positions every field of every example takes in a batch: examples × fields."""
 
     @property

@@ -9,11 +9,12 @@ from typing import Any
 from glassformer.data.channel import SeriesForm, decimal_sign, read_channels, read_sheet
 from glassformer.data.channel_sources import series_form
 from glassformer.data.documents import read_documents
-from glassformer.data.lines import read_lines
+from glassformer.data.keyed import is_keyed
+from glassformer.data.lines import count_lines
 from glassformer.data.moments import step_of, written_moment
 from glassformer.data.pairs import pair_places, read_pairs
 from glassformer.data.pictures import image_files
-from glassformer.data.table import ColumnLayout, Form, delimiter_of, is_jsonl, label_columns, pair_columns, table_rows
+from glassformer.data.table import ColumnLayout, Form, delimiter_of, label_columns, pair_columns, table_rows
 from glassformer.data.texts import label_layout, label_places, read_texts
 from glassformer.errors import Phrase
 
@@ -36,10 +37,10 @@ def _named(names: Sequence[str]) -> str:
 def describe_pairs(path: str, options: Any) -> Phrase:
     form = _form(options)
     if not isinstance(options["train"], str):  # two parallel files: plain lines, nothing to infer
-        return _phrase("lines", path=path, count=sum(1 for _ in read_lines(path)))
+        return _phrase("lines", path=path, count=count_lines(path))
     found = read_pairs(path, form)
-    how = _keys(form.keys(path, pair_columns)) if is_jsonl(path) else form.layout(path).phrase
-    order = None if is_jsonl(path) else pair_places(path, form.layout(path), form)
+    how = _keys(form.keys(path, pair_columns)) if is_keyed(path) else form.layout(path).phrase
+    order = None if is_keyed(path) else pair_places(path, form.layout(path), form)
     skipped = _phrase("skipped", count=len(found.skipped)) if found.skipped else ""
     columns = "" if order in (None, (0, 1)) else _phrase("sides", source=order[0] + 1, target=order[1] + 1)
     return _phrase("pairs", path=path, count=len(found), how=how, columns=columns, skipped=skipped)
@@ -51,7 +52,7 @@ def describe_labelled(path: str, options: Any) -> Phrase:
     counts = Counter(found.labels)
     labels = _named([f"{label} {count:,}" for label, count in sorted(counts.items())])
     columns: Phrase | str = ""
-    if is_jsonl(path):
+    if is_keyed(path):
         how = _keys(form.keys(path, label_columns))
     else:
         layout = label_layout(path, form)
@@ -69,7 +70,7 @@ def _column(layout: ColumnLayout, place: int) -> str:
 def describe_texts(path: str, options: Any) -> Phrase:
     by_line, column = options.get("by_line", False), options.get("column", "text")
     found = read_documents(path, by_line=by_line, column=column)
-    if by_line or is_jsonl(path):
+    if by_line or is_keyed(path):
         return _phrase("texts", path=path, count=len(found), characters=f"{found.characters:,}")
     return _phrase("text", path=path, characters=f"{found.characters:,}", count=found.texts[0].count("\n"))
 

@@ -1,10 +1,11 @@
-"""The lines of a text file, plain, .gz or .xz, one block at a time, in NFC; and JSON lines, an object on each.
+"""The lines of a text file, plain or packed, one block at a time, in NFC; and JSON lines, an object on each.
 
 Anything wrong with a file raises an error that names the file and the line.
 """
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import json
 import lzma
@@ -15,12 +16,28 @@ from pathlib import Path
 from typing import IO, Any
 from unicodedata import is_normalized, normalize
 
-from glassformer.errors import FileError, Phrase, shown
+from glassformer.errors import ConfigError, FileError, Phrase, shown
 
 LONGEST_LINE = 1_000_000  # bytes; a longer line means that the line breaks are lost
 BLOCK = 1 << 19  # below LONGEST_LINE, so that lines inside a block need no check
 DAMAGED = (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error)
-OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
+OTHER_PACKINGS = (".zip", ".7z", ".rar", ".lz4", ".br", ".z", ".tar", ".tgz")  # none of them holds one text
+
+
+def _open_zst(path: Path, mode: str) -> Any:
+    """Read by Python from 3.14 on, before that by pyarrow."""
+    try:
+        from compression import zstd  # type: ignore[import-not-found]
+    except ImportError:
+        try:
+            import pyarrow
+        except ImportError as error:
+            raise ConfigError("needs_package", what=path, package="glassformer[parquet]") from error
+        return pyarrow.CompressedInputStream(pyarrow.OSFile(str(path), mode), "zstd")
+    return zstd.open(path, mode)
+
+
+OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open, ".zst": _open_zst}
 
 
 def read_lines(path: str | Path) -> Iterator[str]:
@@ -47,6 +64,14 @@ def read_lines(path: str | Path) -> Iterator[str]:
         count += len(found)
 
 
+def count_lines(path: str | Path) -> int:
+    """How many lines `read_lines` gives; they are not looked at."""
+    count, last = 0, b"\n"
+    for piece in blocks(Path(path)):
+        count, last = count + piece.count(b"\n"), piece
+    return count + (not last.endswith(b"\n"))
+
+
 def blocks(path: Path) -> Iterator[bytes]:
     """The content of a file, unpacked, in pieces."""
     try:
@@ -62,8 +87,17 @@ def blocks(path: Path) -> Iterator[bytes]:
 
 
 def _opened(path: Path) -> IO[bytes]:
-    opened: IO[bytes] = OPENERS.get(path.suffix, open)(path, "rb")
+    packing = path.suffix.casefold()
+    if packing in OTHER_PACKINGS and path.is_file():
+        raise FileError("packing_unknown", path=path, packing=packing)
+    opened: IO[bytes] = OPENERS.get(packing, open)(path, "rb")
     return opened
+
+
+def plain_name(path: str | Path) -> str:
+    """A file's name when unpacked, in lower case."""
+    name = str(path).casefold()
+    return next((name.removesuffix(packing) for packing in OPENERS if name.endswith(packing)), name)
 
 
 def _whole_lines(path: Path) -> Iterator[bytes]:

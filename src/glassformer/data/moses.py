@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from glassformer.data.pairs import Pairs
+from glassformer.data.stored_texts import StoredTexts
 from glassformer.errors import ConfigError, choose
 
 PREPARATIONS = {
@@ -26,10 +27,18 @@ def preparation(how: str, source: str, target: str) -> Callable[[Pairs], Pairs]:
     tokens, lower = choose("prepare", how, PREPARATIONS)
     if not tokens and not lower:
         return lambda pairs: pairs
-    of_source, of_target = _side(source, tokens, lower), _side(target, tokens, lower)
+    prepared_side(how, source)  # raises now if the package is missing
     return lambda pairs: Pairs(
-        [of_source(s) for s in pairs.sources], [of_target(t) for t in pairs.targets], pairs.skipped
+        prepared_texts(pairs.sources, how, source), prepared_texts(pairs.targets, how, target), pairs.skipped
     )
+
+
+def prepared_texts(texts: Sequence[str], how: str, language: str) -> Sequence[str]:
+    """All texts prepared; those in the cache when they are read."""
+    if isinstance(texts, StoredTexts):
+        return texts.changed(how, language)
+    change = prepared_side(how, language)
+    return [change(text) for text in texts]
 
 
 def _side(language: str, tokens: bool, lower: bool) -> Callable[[str], str]:

@@ -12,7 +12,8 @@ from itertools import islice
 from pathlib import Path
 
 from glassformer.data.channel import MISSING, SIGNS, read_number
-from glassformer.data.lines import jsonl_objects, read_lines
+from glassformer.data.keyed import is_keyed, keyed_objects
+from glassformer.data.lines import plain_name, read_lines
 from glassformer.data.moments import is_moment
 from glassformer.data.table import (
     LABEL_COLUMNS,
@@ -23,10 +24,8 @@ from glassformer.data.table import (
     TEXT_COLUMNS,
     find_layout,
     is_called,
-    is_jsonl,
     label_columns,
     names_columns,
-    plain_name,
     table_rows,
 )
 from glassformer.errors import FileError
@@ -49,14 +48,14 @@ def possible_tasks(path: Path) -> tuple[str, ...]:
         if not any(each.is_dir() for each in path.iterdir()):
             raise FileError("own_folder", path=path)
         return ("image_classification",)
-    if is_jsonl(path):
+    if is_keyed(path):
         return _of_objects(path)
     ending = Path(plain_name(path)).suffix
     if ending in TABLE_SUFFIXES or _has_tabs(path):
         return _of_table(path)
     if ending in PROSE:
         return ("language_model",)
-    raise FileError("own_unknown", path=path, known=", ".join((*TABLE_SUFFIXES, ".jsonl", ".txt")))
+    raise FileError("own_unknown", path=path, known=", ".join((*TABLE_SUFFIXES, ".jsonl", ".parquet", ".txt")))
 
 
 def _has_tabs(path: Path) -> bool:
@@ -66,7 +65,7 @@ def _has_tabs(path: Path) -> bool:
 
 
 def _of_objects(path: Path) -> tuple[str, ...]:
-    first = next((row for _, row in jsonl_objects(path)), None)
+    first = next((row for _, row in keyed_objects(path)), None)
     if first is None:
         raise FileError("data_empty_file", path=path)
     names = [name for name, value in first.items() if isinstance(value, str | int)]

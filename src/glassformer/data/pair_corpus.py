@@ -11,7 +11,7 @@ from glassformer.config.values import size_or_zero
 from glassformer.data import grammar
 from glassformer.data.corpus import Corpus, from_kinds, from_parts, source_options, two_columns
 from glassformer.data.moses import preparation
-from glassformer.data.pairs import Pairs, apart, read_pairs, read_parallel
+from glassformer.data.pairs import Pairs, apart, chained_pairs, read_pairs, read_parallel
 from glassformer.data.read import translation_pairs
 from glassformer.data.table import Form, delimiter_of
 from glassformer.errors import ConfigError, choose
@@ -84,13 +84,14 @@ def from_catalogue(
     languages = (config.source_language, config.target_language)
     built_in = from_grammar(config, count=grammar) if grammar else lambda _: {}
 
-    def joined(split: str, part: str) -> Pairs:
-        found = [*(translation_pairs(name, part, *languages) for name in every), *built_in(split).values()]
-        return Pairs([s for pairs in found for s in pairs.sources], [t for pairs in found for t in pairs.targets])
+    def both(split: str, part: str) -> Pairs:
+        return chained_pairs(
+            [*(translation_pairs(name, part, *languages) for name in every), *built_in(split).values()]
+        )
 
     def groups(split: str) -> PairGroups:
         if split != "test":
-            return {split: joined(split, train if split == "train" else validation)}
+            return {split: both(split, train if split == "train" else validation)}
         found = {
             name if len(tests) == 1 else f"{name} {part}": translation_pairs(name, part, *languages)
             for name in every

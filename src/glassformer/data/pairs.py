@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from hashlib import sha1
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import NamedTuple
 
-from glassformer.data.corpus import content_mark, held_out
-from glassformer.data.lines import jsonl_rows, read_lines
-from glassformer.data.table import ColumnLayout, Form, column_count, column_index, is_jsonl, pair_columns, table_rows
+import numpy as np
+
+from glassformer.data.groups import drawn_apart, linked, stored_parts
+from glassformer.data.keyed import is_keyed, keyed_rows
+from glassformer.data.lines import read_lines
+from glassformer.data.prepared import mark_of
+from glassformer.data.stored_texts import RowNumbers, StoredTexts, are_large, chosen_texts, stored_columns
+from glassformer.data.table import ColumnLayout, Form, column_count, column_index, pair_columns, table_rows
 from glassformer.errors import FileError
 
 BLANKS = " \t\u00a0\u3000"  # stripped around a sentence; control characters are kept everywhere
 FOUND_OUT = Form()
+SIDES = ("source", "target")
 PARTS = 20  # 1/20 test, 1/20 validation, the rest for training
 
 
@@ -30,11 +36,12 @@ class Pair(NamedTuple):
 class Pairs:
     """All pairs of a file in order, and the lines that were left out because a side was empty.
 
-    Two lists of texts, not a list of pairs, so that a million pairs do not need a million tuples.
+    Two columns of texts, not a list of pairs, so that a million pairs do not need a million tuples. Those of large
+    files are `StoredTexts`, which take no memory.
     """
 
-    sources: list[str]
-    targets: list[str]
+    sources: Sequence[str]
+    targets: Sequence[str]
     skipped: tuple[int, ...] = ()  # numbers of lines, from 1
 
     def __len__(self) -> int:
@@ -52,8 +59,29 @@ class Pairs:
 
     def chosen(self, indices: Iterable[int]) -> Pairs:
         """Some of them, in the order given."""
-        indices = list(indices)
-        return Pairs([self.sources[i] for i in indices], [self.targets[i] for i in indices])
+        rows = np.asarray(indices if isinstance(indices, np.ndarray) else list(indices), dtype=np.int64)
+        return Pairs(chosen_texts(self.sources, rows), chosen_texts(self.targets, rows))
+
+    @property
+    def stored(self) -> bool:
+        """Whether both sides are in the cache."""
+        return isinstance(self.sources, StoredTexts) and isinstance(self.targets, StoredTexts)
+
+
+def chained_pairs(parts: Sequence[Pairs]) -> Pairs:
+    """Several sets, one after another."""
+    if len(parts) == 1:
+        return parts[0]
+    if not any(part.stored for part in parts):
+        return Pairs([s for part in parts for s in part.sources], [t for part in parts for t in part.targets])
+    form = [marks_of(part) for part in parts]
+    (sources, targets), _ = stored_columns((), form, SIDES, lambda _: chain.from_iterable(parts))
+    return Pairs(sources, targets)
+
+
+def marks_of(pairs: Pairs) -> list[str]:
+    """Tells a set of pairs from all others."""
+    return [text.mark if isinstance(text, StoredTexts) else mark_of([*text]) for text in (pairs.sources, pairs.targets)]
 
 
 def gather(rows: Iterable[tuple[str, str]], path: str | Path, first_line: int = 1) -> Pairs:
@@ -62,24 +90,39 @@ def gather(rows: Iterable[tuple[str, str]], path: str | Path, first_line: int = 
     A pair with an empty side is useless, and dropping only that side would shift all that follow: the whole pair is
     left out, and its line is recorded in `skipped` for a report.
     """
-    sources: list[str] = []
-    targets: list[str] = []
     skipped: list[int] = []
+    both = list(zip(*_whole(rows, path, first_line, skipped), strict=True))
+    return Pairs([*both[0]], [*both[1]], tuple(skipped))
+
+
+def _whole(rows: Iterable[tuple[str, str]], path: str | Path, first_line: int, skipped: list[int]) -> Iterator[Pair]:
+    """The pairs with two sides; the lines of the others are appended to `skipped`."""
+    number = first_line - 1
     for number, (source, target) in enumerate(rows, first_line):
         source, target = source.strip(BLANKS), target.strip(BLANKS)
         if source and target:
-            sources.append(source)
-            targets.append(target)
+            yield Pair(source, target)
         else:
             skipped.append(number)
-    if not sources:
+    if number - first_line + 1 == len(skipped):
         raise FileError("data_no_pairs", path=path, skipped=len(skipped))
-    return Pairs(sources, targets, tuple(skipped))
+
+
+def _read(
+    files: Sequence[str | Path], form: object, rows: Callable[[], Iterable[tuple[str, str]]], first_line: int = 1
+) -> Pairs:
+    """The pairs in some files: in memory, or in the cache if they are large."""
+    if not are_large(files):
+        return gather(rows(), files[0], first_line)
+    (sources, targets), skipped = stored_columns(
+        files, [form, BLANKS], SIDES, lambda skipped: _whole(rows(), files[0], first_line, skipped)
+    )
+    return Pairs(sources, targets, skipped)
 
 
 def read_parallel(source: str | Path, target: str | Path) -> Pairs:
-    """All pairs of two aligned files; .gz and .xz are unpacked."""
-    return gather(parallel_rows(source, target), source)
+    """All pairs of two aligned files; packed ones are unpacked."""
+    return _read((source, target), "parallel", lambda: parallel_rows(source, target))
 
 
 def parallel_rows(source: str | Path, target: str | Path) -> Iterator[tuple[str, str]]:
@@ -99,16 +142,17 @@ def parallel_rows(source: str | Path, target: str | Path) -> Iterator[tuple[str,
 
 def read_pairs(path: str | Path, form: Form = FOUND_OUT) -> Pairs:
     """All pairs of a file, plain or packed. The first column is the source, unless the header says otherwise."""
-    if is_jsonl(path):
-        return read_jsonl(path, *form.keys(path, pair_columns))
+    if is_keyed(path):
+        return read_keyed(path, *form.keys(path, pair_columns))
     layout = form.layout(path)
     places = pair_places(path, layout, form)
-    return gather(_sides(path, layout, places), path, first_line=2 if layout.header else 1)
+    how = ["table", asdict(layout), places]
+    return _read((path,), how, lambda: _sides(path, layout, places), first_line=2 if layout.header else 1)
 
 
-def read_jsonl(path: str | Path, source: str = "source", target: str = "target") -> Pairs:
+def read_keyed(path: str | Path, source: str = "source", target: str = "target") -> Pairs:
     """The pairs under two keys."""
-    return gather(jsonl_rows(path, source, target), path)
+    return _read((path,), ["keyed", source, target], lambda: keyed_rows(path, source, target))
 
 
 def pair_places(path: str | Path, layout: ColumnLayout, form: Form) -> tuple[int, int]:
@@ -141,7 +185,7 @@ def hashed(pairs: Pairs, split: str) -> Pairs:
     number of steps, form a group and stay together. Its part is decided by the SHA-1 of its first source in the order
     of code points, modulo 20: 0 is test, 1 is val, all others are train.
     """
-    root = _groups(pairs)
+    root = linked(pairs.sources, pairs.targets).tolist()
     first: dict[int, str] = {}
     for group, source in zip(root, pairs.sources, strict=True):
         first[group] = min(source, first.get(group, source))
@@ -154,24 +198,14 @@ def _part(text: str) -> str:
     return {0: "test", 1: "val"}.get(number, "train")
 
 
-def _groups(pairs: Pairs) -> list[int]:
-    """The number of the first pair that each pair is linked with."""
-    parent = list(range(len(pairs)))
-
-    def find(i: int) -> int:
-        while parent[i] != i:
-            parent[i] = parent[parent[i]]
-            i = parent[i]
-        return i
-
-    for side in (pairs.sources, pairs.targets):
-        seen: dict[str, int] = {}
-        for i, sentence in enumerate(side):
-            one, other = sorted((find(i), find(seen.setdefault(sentence, i))))
-            parent[other] = one
-    return [find(i) for i in range(len(pairs))]
-
-
 def apart(pairs: Pairs, number: int, seed: int) -> tuple[Pairs, Pairs]:
     """(the rest, `number` pairs held out): drawn by seed, and no sentence of either language is in both."""
-    return held_out(pairs, [content_mark(seed, str(group).encode()) for group in _groups(pairs)], number)
+
+    def part() -> tuple[RowNumbers, RowNumbers]:
+        return drawn_apart(linked(pairs.sources, pairs.targets), number, seed)
+
+    if not pairs.stored:
+        rest, kept = part()
+        return pairs.chosen(rest), pairs.chosen(kept)
+    rest, kept = stored_parts({"texts": marks_of(pairs), "number": number, "seed": seed}, part)
+    return pairs.chosen(rest), pairs.chosen(kept)

@@ -7,6 +7,7 @@ depends only on its place.
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
@@ -14,10 +15,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glassformer.data.examples import Example
+from glassformer.data.examples import Example, LengthTable
 from glassformer.errors import ConfigError, InputError
 
 Indexes = NDArray[np.int64]
+AT_ONCE = 2**16  # examples
 BATCH = 1  # differs from the sampler's own [seed, epoch], where numpy fills in zeros
 
 
@@ -36,19 +38,25 @@ class Taken(NamedTuple):
 
 
 def cut(
-    lengths: NDArray[np.int64], order: Indexes, *, batch_tokens: int, max_sentences: int | None, pad_to: int
+    lengths: LengthTable, order: Indexes, *, batch_tokens: int, max_sentences: int | None, pad_to: int
 ) -> list[Indexes]:
     """Cut an order into batches whose padded size, rows × longest, is at most `batch_tokens` on every side."""
     width = -(-lengths.max(axis=1) // pad_to) * pad_to  # of each example, padded alone
     most = max_sentences or len(order)
     batches: list[Indexes] = []
     start = widest = 0
-    for i, wide in enumerate(width[order].tolist()):
+    for i, wide in enumerate(_one_by_one(width, order)):
         widest = max(widest, wide)
         if (i - start + 1) * widest > batch_tokens or i - start == most:
             batches.append(order[start:i])
             start, widest = i, wide
     return [*batches, order[start:]] if start < len(order) else batches
+
+
+def _one_by_one(width: LengthTable, order: Indexes) -> Iterator[int]:
+    """`width[order]` as integers, without a list of millions."""
+    for first in range(0, len(order), AT_ONCE):
+        yield from width[order[first : first + AT_ONCE]].tolist()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -65,7 +73,7 @@ class Sampler:
     takes every world-th. So accumulate 4 on one rank and accumulate 2 on two see the same examples in every step.
     """
 
-    lengths: NDArray[np.int64]  # examples × fields
+    lengths: LengthTable  # examples × fields
     batch_tokens: int
     max_sentences: int | None = None
     pad_to: int = 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
@@ -31,7 +31,7 @@ def glance(name: str, split: str = "", rows: int = 3) -> Glance:
     return VIEWS[dataset(name).format](name, split, rows)
 
 
-def _texts(name: str, split: str, rows: int, columns: dict[str, list[Any]]) -> Glance:
+def _texts(name: str, split: str, rows: int, columns: Mapping[str, Sequence[Any]]) -> Glance:
     first = list(zip(*([str(cell) for cell in column[:rows]] for column in columns.values()), strict=True))
     texts = {title: column for title, column in columns.items() if column and isinstance(column[0], str)}
     lengths = {

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from glassformer.data.lines import jsonl_objects, read_lines
+from glassformer.data.keyed import keyed_objects
+from glassformer.data.lines import plain_name, read_lines
 from glassformer.errors import ConfigError, FileError, Phrase
 
 # In this order: a comma also occurs inside sentences and numbers, a tab hardly ever.
@@ -137,11 +138,6 @@ def find_delimiter(path: str | Path, first: Sequence[str], least: int = 2) -> st
     raise FileError("data_one_column", path=path)
 
 
-def plain_name(path: str | Path) -> str:
-    """A file's name when unpacked, in lower case."""
-    return str(path).casefold().removesuffix(".gz").removesuffix(".xz")
-
-
 def split_lines(
     some: Iterator[str], delimiter: str, path: str | Path, *, strict: bool = False
 ) -> Iterator[tuple[int, list[str]]]:
@@ -207,8 +203,8 @@ class Form:
         return None if self.columns is None else [column_index(column, names, path) for column in self.columns]
 
     def keys(self, path: str | Path, find: Callable[[Sequence[str]], tuple[int, int] | None]) -> tuple[str, str]:
-        """The two keys of a .jsonl: as in the recipe, else as `find` chooses from the first object."""
-        line, first = next(iter(jsonl_objects(path)), (0, None))
+        """The two keys of a .jsonl or a .parquet: as in the recipe, else as `find` chooses from the first object."""
+        line, first = next(iter(keyed_objects(path)), (0, None))
         if first is None:
             raise FileError("data_empty_file", path=path)
         known = list(first)
@@ -232,10 +228,6 @@ def column_index(column: ColumnName, names: Sequence[str], path: str | Path) -> 
             return column - 1
     known = ", ".join(names) if isinstance(column, str) else f"1–{len(names)}"
     raise FileError("data_no_column", path=path, column=column, known=known)
-
-
-def is_jsonl(path: str | Path) -> bool:
-    return plain_name(path).endswith(".jsonl")
 
 
 def column_count(path: str | Path, layout: ColumnLayout) -> int:

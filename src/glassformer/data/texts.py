@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from glassformer.data.corpus import content_mark, held_out
-from glassformer.data.lines import jsonl_objects, text_of
+from glassformer.data.keyed import is_keyed, keyed_objects
+from glassformer.data.lines import text_of
 from glassformer.data.pairs import BLANKS
-from glassformer.data.table import ColumnLayout, ColumnName, Form, is_jsonl, label_columns, names_columns, table_rows
+from glassformer.data.table import ColumnLayout, ColumnName, Form, label_columns, names_columns, table_rows
 from glassformer.errors import FileError, shown
 
 FOUND_OUT = Form()
@@ -34,8 +35,11 @@ class Texts:
 
 
 def read_texts(path: str | Path, form: Form = FOUND_OUT) -> Texts:
-    """A table or a .jsonl file, plain or packed. Raises for a row without a text or a label, naming its line."""
-    rows, columns = _jsonl(path, form) if is_jsonl(path) else _table(path, form)
+    """A table, a .jsonl or a .parquet, plain or packed.
+
+    Raises for a row without a text or a label, naming its line.
+    """
+    rows, columns = _jsonl(path, form) if is_keyed(path) else _table(path, form)
     found = Texts([], [])
     for line, *both in rows:
         for column, value in zip(columns, both, strict=True):
@@ -99,7 +103,7 @@ def _jsonl(path: str | Path, form: Form) -> tuple[LabelledRows, list[ColumnName]
 
 
 def _objects(path: str | Path, text: str, label: str) -> LabelledRows:
-    for line, row in jsonl_objects(path):
+    for line, row in keyed_objects(path, (text, label)):
         words = text_of(row, text, path, line).strip(BLANKS)
         mark = row.get(label, "")
         if label in row and not isinstance(mark, str):  # true, 3: as written

@@ -21,7 +21,6 @@ from starlette.staticfiles import StaticFiles
 from glassformer.config.values import one_of
 from glassformer.errors import FileError, GlassformerError, InputError
 from glassformer.explorer import fields, lab
-from glassformer.explorer.fields import Fields
 from glassformer.explorer.guard import HEADERS, LARGEST_BODY, SLOWEST_BODY, UNDER_WAY, Guard, asked_language, fault
 from glassformer.explorer.inputs import MOST_POSITIONS
 from glassformer.explorer.kept import page_words
@@ -31,15 +30,13 @@ from glassformer.explorer.pictures import LARGEST_SIDE
 from glassformer.explorer.pieces import pieces_of, spelled
 from glassformer.explorer.rewritten import REQUEST_KEYS as REWRITTEN_KEYS
 from glassformer.explorer.rewritten import rewritten
-from glassformer.explorer.shelf import PATIENCE, WAITING, Busy, Offered, Shelf
+from glassformer.explorer.shelf import PATIENCE, WAITING, Busy, Shelf
 from glassformer.explorer.sizes import model_entry
 from glassformer.explorer.sweep import REQUEST_KEYS as SWEEP_KEYS
 from glassformer.explorer.sweep import sweep
 from glassformer.explorer.texts import lesson_text, norm_weights
 from glassformer.explorer.why import REQUEST_KEYS as WHY_KEYS
 from glassformer.explorer.why import why
-from glassformer.loading import Loaded
-from glassformer.runs.weights import AUTO
 from glassformer.words import LANGUAGES
 
 HERE = Path(__file__).parent
@@ -103,9 +100,9 @@ class Explorer:
                 yield {"name": offered.name, "error": error.in_language(lang)}
 
     def tokenize(self, request: Request) -> Response:
-        body = _body(request, ("model", "text", "side"))
+        body = lab.read(request, ("model", "text", "side"))
         text, target = fields.text(body, "text"), one_of("side", body.get("side", "source"), SIDES) == "target"
-        with self._use(body) as (_, loaded):
+        with self.shelf.use(body) as (_, loaded):
             tokenizer = loaded.vocabularies.target if target else loaded.tokenizer
             composed = spelled(loaded, text)
             ids = tokenizer.encode(composed)
@@ -116,24 +113,24 @@ class Explorer:
     # --- passes ---
 
     def trace(self, request: Request) -> Response:
-        body = _body(request, REQUEST_KEYS)
-        with self._use(body) as (offered, loaded):
+        body = lab.read(request, REQUEST_KEYS)
+        with self.shelf.use(body) as (offered, loaded):
             one = run(loaded, body)
             return Response(payload(one, offered.name), media_type=BYTES)
 
     def sweep(self, request: Request) -> Response:
-        body = _body(request, SWEEP_KEYS)
-        with self._use(body) as (_, loaded):
+        body = lab.read(request, SWEEP_KEYS)
+        with self.shelf.use(body) as (_, loaded):
             return JSONResponse(sweep(loaded, body))
 
     def rewritten(self, request: Request) -> Response:
-        body = _body(request, REWRITTEN_KEYS)
-        with self._use(body) as (_, loaded):
+        body = lab.read(request, REWRITTEN_KEYS)
+        with self.shelf.use(body) as (_, loaded):
             return JSONResponse(rewritten(loaded, body))
 
     def why(self, request: Request) -> Response:
-        body = _body(request, WHY_KEYS)
-        with self._use(body) as (_, loaded):
+        body = lab.read(request, WHY_KEYS)
+        with self.shelf.use(body) as (_, loaded):
             return JSONResponse(why(loaded, body))
 
     # --- what stands beside the numbers ---
@@ -143,32 +140,8 @@ class Explorer:
 
     def norm(self, request: Request) -> Response:
         asked = dict(request.query_params)
-        with self._use(asked) as (_, loaded):
+        with self.shelf.use(asked) as (_, loaded):
             return JSONResponse(norm_weights(loaded.model, fields.text(asked, "name")))
-
-    # --- the models of a request ---
-
-    def _use(self, body: Fields) -> Any:
-        return using(self.shelf, body)
-
-
-class using:  # noqa: N801  (a context manager that reads like a word)
-    """The model that a request names, and its checkpoint; for this request alone."""
-
-    def __init__(self, shelf: Shelf, body: Fields) -> None:
-        self.offered = shelf.find(fields.text(body, "model"))
-        given = body.get("checkpoint")
-        self.using = self.offered.use(AUTO if given in (None, "") else str(given))
-
-    def __enter__(self) -> tuple[Offered, Loaded]:
-        return self.offered, self.using.__enter__()
-
-    def __exit__(self, *error: Any) -> None:
-        self.using.__exit__(*error)
-
-
-def _body(request: Request, known: tuple[str, ...]) -> Fields:
-    return fields.body(request.state.json, known)
 
 
 # --- errors ---

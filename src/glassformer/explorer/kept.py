@@ -21,14 +21,13 @@ from glassformer.explorer.fields import Fields
 from glassformer.explorer.glossary import glossary
 from glassformer.explorer.gradients import gradients
 from glassformer.explorer.lens import lens
-from glassformer.explorer.passes import MAPS, ShownPass, run
+from glassformer.explorer.passes import MAPS, ShownPass, run, without_batch
 from glassformer.explorer.payload import payload
 from glassformer.explorer.reasons import Reasons
 from glassformer.explorer.rewritten import rewritten
 from glassformer.explorer.shelf import Offered
 from glassformer.explorer.sizes import model_entry
 from glassformer.explorer.sweep import attentions, sweep
-from glassformer.explorer.terms import inner
 from glassformer.explorer.texts import lesson_text, norm_weights, norms_of
 from glassformer.explorer.why import explained
 from glassformer.files import without_nan
@@ -156,7 +155,7 @@ def reasons(one: ShownPass, clicked: list[Fields], follow: tuple[int, int]) -> S
 def beside(one: ShownPass, follow: tuple[int, int]) -> Iterator[tuple[str, tuple[int, ...]]]:
     """The first numbers of each vector of the followed tokens."""
     for name, x in one.trace.tensors.items():
-        shape = inner(name, x).shape
+        shape = without_batch(name, x).shape
         if len(shape) < 1 or name.rpartition(".")[2] in MAPS:
             continue
         row = min(follow[is_target(one, name)], shape[-2] - 1) if len(shape) > 1 else 0
@@ -169,7 +168,7 @@ def cells(one: ShownPass) -> Iterator[tuple[str, tuple[int, ...]]]:
     """All scores and weights."""
     for name, x in one.trace.tensors.items():
         if name.rpartition(".")[2] in MAPS:
-            for index in itertools.product(*map(range, inner(name, x).shape)):
+            for index in itertools.product(*map(range, without_batch(name, x).shape)):
                 yield name, index
 
 

@@ -18,10 +18,9 @@ from glassformer.explorer import checkpoints, compare, count, decode, export, fi
 from glassformer.explorer.fields import Fields
 from glassformer.explorer.glossary import glossary
 from glassformer.explorer.guard import asked_language
-from glassformer.explorer.shelf import Busy, Offered, Shelf
+from glassformer.explorer.shelf import Busy, Shelf
 from glassformer.explorer.texts import PARSING
 from glassformer.loading import Loaded
-from glassformer.runs.weights import AUTO
 from glassformer.words import say
 
 
@@ -33,21 +32,21 @@ class Laboratory:
 
     def lens(self, request: Request) -> Response:
         body = read(request, lens.REQUEST_KEYS)
-        with self.use(body) as (_, loaded):
+        with self.shelf.use(body) as (_, loaded):
             return JSONResponse(lens.lens(loaded, body))
 
     def gradients(self, request: Request) -> Response:
         body = read(request, gradients.REQUEST_KEYS)
-        with self.use(body) as (_, loaded):
+        with self.shelf.use(body) as (_, loaded):
             return JSONResponse(gradients.gradients(loaded, body))
 
     def compare(self, request: Request) -> Response:
         body = read(request, compare.REQUEST_KEYS)
-        return Response(compare.compared(self.use, body), media_type="application/octet-stream")
+        return Response(compare.compared(self.shelf.use, body), media_type="application/octet-stream")
 
     def count(self, request: Request) -> Response:
         body = read(request, count.REQUEST_KEYS)
-        with self.use(body) as (offered, loaded):
+        with self.shelf.use(body) as (offered, loaded):
             config = loaded.config.model
         with PARSING:  # formulas
             return JSONResponse(count.counted(offered.name, config, body, asked_language(request.scope)))
@@ -59,7 +58,7 @@ class Laboratory:
         @contextmanager
         def use() -> Iterator[Loaded]:
             nonlocal begun
-            with self.use(body, begun=begun) as (_, loaded):
+            with self.shelf.use(body, begun=begun) as (_, loaded):
                 begun = True
                 yield loaded
 
@@ -69,7 +68,7 @@ class Laboratory:
 
     def snippet(self, request: Request) -> Response:
         body = read(request, snippet.REQUEST_KEYS)
-        with self.use(body) as (offered, loaded):
+        with self.shelf.use(body) as (offered, loaded):
             return JSONResponse(snippet.snippet(offered, loaded, body))
 
     def glossary(self, request: Request) -> Response:
@@ -83,18 +82,12 @@ class Laboratory:
 
     def export(self, request: Request) -> Response:
         body = read(request, export.REQUEST_KEYS)
-        with self.use(body) as (offered, loaded):
+        with self.shelf.use(body) as (offered, loaded):
             return HTMLResponse(export.exported(offered, loaded, body, asked_language(request.scope)))
-
-    @contextmanager
-    def use(self, body: Fields, *, begun: bool = False) -> Iterator[tuple[Offered, Loaded]]:
-        """The model and the checkpoint that a request names; for this request alone."""
-        offered, given = self.shelf.find(fields.text(body, "model")), fields.optional_text(body, "checkpoint")
-        with offered.use(given or AUTO, begun=begun) as loaded:
-            yield offered, loaded
 
 
 def read(request: Request, known: tuple[str, ...]) -> Fields:
+    """The fields of a request's body."""
     return fields.body(request.state.json, known)
 
 

@@ -55,6 +55,16 @@ class ShownPass:
     def answer(self) -> dict[str, Any]:
         return answer(self.loaded, self.given, self.output)
 
+    def shown(self, name: str) -> Tensor | None:
+        """A recorded tensor as the page has it: scores are those before a cell was forbidden, which the mask says."""
+        found = self.changes.raw.get(name, self.trace.tensors.get(name))
+        return None if found is None else without_batch(name, found)
+
+
+def without_batch(name: str, x: Tensor) -> Tensor:
+    """A request is a batch of one, which the page need not know; a table of positions has no batch."""
+    return x if name.partition("#")[0].endswith(".encoding") and x.dim() == 2 else x[0]
+
 
 def run(loaded: Loaded, request: Fields) -> ShownPass:
     """The pass that a request describes."""

@@ -18,7 +18,8 @@ SCHEMA = 1
 
 def payload(one: ShownPass, model: str) -> bytes:
     """The file; `__metadata__.trace` says what is in it."""
-    tensors = {name: _sent(name, _raw(one, name, x)) for name, x in one.trace.tensors.items()}
+    shown = {name: one.shown(name) for name in one.trace.tensors}
+    tensors = {name: _sent(name, x) for name, x in shown.items() if x is not None}
     tensors |= {name: allowed.to(torch.uint8).contiguous() for name, allowed in masks(one)}
     tensors |= {name: x.float().contiguous() for name, x in one.given.tensors.items()}
     return as_bytes(tensors, {"trace": json.dumps(about(one, model), ensure_ascii=False)})
@@ -49,22 +50,12 @@ def about(one: ShownPass, model: str) -> dict[str, Any]:
     }
 
 
-def without_batch(name: str, x: Tensor) -> Tensor:
-    """A request is a batch of one, which the page need not know; a table of positions has no batch."""
-    return x if name.partition("#")[0].endswith(".encoding") and x.dim() == 2 else x[0]
-
-
-def _raw(one: ShownPass, name: str, x: Tensor) -> Tensor:
-    """Scores as they were before a cell was forbidden: what is hidden says the mask."""
-    return one.changes.raw.get(name, x)
-
-
 def _sent(name: str, x: Tensor) -> Tensor:
     kind = torch.float16 if name.rpartition(".")[2] in MAPS else torch.float32
     limits = torch.finfo(kind)
-    return without_batch(name, x).detach().cpu().clamp(limits.min, limits.max).to(kind).contiguous().clone()
+    return x.detach().cpu().clamp(limits.min, limits.max).to(kind).contiguous().clone()
 
 
 def _shape(one: ShownPass, name: str) -> list[int] | None:
-    found = one.trace.tensors.get(name)
-    return None if found is None else list(without_batch(name, found).shape)
+    found = one.shown(name)
+    return None if found is None else list(found.shape)

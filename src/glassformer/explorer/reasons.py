@@ -14,8 +14,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from glassformer.explorer.passes import ShownPass, masks
-from glassformer.explorer.terms import FILLED, Reason, Term, inner, number, short, summed
+from glassformer.explorer.passes import ShownPass, masks, without_batch
+from glassformer.explorer.terms import FILLED, Reason, Term, bracketed, number, short, signed, summed
 from glassformer.layers.embedding import TokenEmbedding
 from glassformer.layers.norm import LayerNorm, RMSNorm
 
@@ -74,7 +74,7 @@ class Reasons:
     # --- products ---
 
     def _x(self, name: str) -> Tensor:
-        return inner(name, self.one.trace.tensors[name]).float()
+        return without_batch(name, self.one.trace.tensors[name]).float()
 
     def _product(
         self, weight: Tensor, bias: Tensor | None, read: str, at: tuple[int, ...], column: int, scale: float = 1.0
@@ -107,8 +107,7 @@ class Reasons:
             Term(f"{i}", a * b * attention.scale, (a, b), f"{path}.q", (head, row, i))
             for i, (a, b) in enumerate(zip(q.tolist(), k.tolist(), strict=True))
         ]
-        scaled = f" · {short(attention.scale)}"
-        return summed(terms, before="(", after=f"){scaled}")
+        return summed(terms, before="(", after=f") · {bracketed(attention.scale)}")
 
     def _weight(self, path: str, index: Sequence[int]) -> Reason:
         """e^s over the sum of all that may be looked at."""
@@ -219,8 +218,9 @@ class Reasons:
         terms += [Term("σ", deviation), Term("γ", scale)]
         terms += [Term("β", float(shift[column]))] if shift is not None else []
         result = scale * (x - mean) / deviation + (0.0 if shift is None else float(shift[column]))
-        added = "" if shift is None else f" + {short(float(shift[column]))}"
-        return Reason(terms, result, f"{short(scale)} · ({short(x)} − {short(mean)}) / {short(deviation)}{added}")
+        centred = f"({short(x)}{signed(-mean)})" if isinstance(norm, LayerNorm) else bracketed(x)
+        shifted = "" if shift is None else signed(float(shift[column]))
+        return Reason(terms, result, f"{short(scale)} · {centred} / {short(deviation)}{shifted}")
 
     def _input(self, stack: str, index: Sequence[int]) -> Reason:
         """The vector of a token and its position, and what a norm makes of them."""
@@ -238,12 +238,12 @@ class Reasons:
         at, inputs = tuple(index), self.one.given.inputs
         row = float(module.weight[int(ids[0, at[0]]), at[1]])
         made = Reason(
-            [Term("E", row), Term("√d", module.scale)], row * module.scale, f"{short(module.scale)} · {short(row)}"
+            [Term("E", row), Term("√d", module.scale)], row * module.scale, f"{short(module.scale)} · {bracketed(row)}"
         )
         if module.segments is None:
             return made
         segment = float(module.segments[int(inputs[2][0, at[0]]) if len(inputs) > 2 else 0, at[1]])
-        return Reason([*made.terms, Term("S", segment)], made.result + segment, f"{made.filled} + {short(segment)}")
+        return Reason([*made.terms, Term("S", segment)], made.result + segment, f"{made.filled}{signed(segment)}")
 
     # --- what a box reads ---
 

@@ -14,6 +14,8 @@ from pathlib import Path
 
 from glassformer.config.values import one_of
 from glassformer.errors import FileError, InputError, suggest
+from glassformer.explorer import fields
+from glassformer.explorer.fields import Fields
 from glassformer.loading import Loaded, load, trained_folders
 from glassformer.loading.trained import resolve_model
 from glassformer.runs import Run, is_run
@@ -132,6 +134,13 @@ class Shelf:
         if name not in self.offered:
             raise InputError("explorer_no_such_model", model=name, hint=suggest(name, self.offered))
         return self.offered[name]
+
+    @contextmanager
+    def use(self, asked: Fields, *, begun: bool = False) -> Iterator[tuple[Offered, Loaded]]:
+        """The model and the checkpoint that a request names; for this request alone."""
+        offered, checkpoint = self.find(fields.text(asked, "model")), fields.optional_text(asked, "checkpoint")
+        with offered.use(checkpoint or AUTO, begun=begun) as loaded:
+            yield offered, loaded
 
     def open_named(self) -> None:
         """Open the models that were named, so that a damaged one is refused at the prompt and not in the page."""

@@ -13,7 +13,6 @@ from glassformer.explorer import fields
 from glassformer.explorer.fields import Fields
 from glassformer.explorer.given import ReadInput, whole_pass
 from glassformer.explorer.passes import ShownPass, run
-from glassformer.explorer.payload import without_batch
 from glassformer.explorer.shelf import Offered
 from glassformer.explorer.written_edits import EditCode, written_edits
 from glassformer.loading import Loaded
@@ -88,13 +87,12 @@ def _pass(given: ReadInput, edits: EditCode, name: str | None) -> list[str]:
 
 def _recorded(one: ShownPass, name: str, index: list[int]) -> dict[str, Any]:
     """One number of a recorded tensor, or what an index that is shorter leaves."""
-    if name not in one.trace.tensors:
+    inner = one.shown(name)
+    if inner is None:
         raise InputError("explorer_no_number", name=name, index=index, shape="–")
-    whole = one.changes.raw.get(name, one.trace.tensors[name])
-    inner = without_batch(name, whole)
     if len(index) > inner.dim() or any(at >= size for at, size in zip(index, inner.shape, strict=False)):
         raise InputError("explorer_no_number", name=name, index=index, shape=[*inner.shape])
-    at = ", ".join(map(str, index if inner.dim() == whole.dim() else [0, *index]))
+    at = ", ".join(map(str, index if inner.dim() == one.trace[name].dim() else [0, *index]))
     number = f"trace[{_text(name)}][{at}]" if at else f"trace[{_text(name)}]"
     value = inner[tuple(index)]
     return {"value": value, "lines": [f"number = {f'float({number})' if value.dim() == 0 else number}"]}

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from torch import Tensor
-
 from glassformer.errors import InputError
 from glassformer.explorer.passes import ShownPass
 
@@ -41,26 +39,33 @@ class Reason:
 
 
 def number(one: ShownPass, name: str, index: Sequence[int]) -> float:
-    x = one.trace.tensors.get(name)
-    if x is None:
+    """A number as the page has it; raises if there is none."""
+    found = one.shown(name)
+    if found is None:
         raise InputError("explorer_no_number", name=name, index=[*index], shape="–")
-    found = inner(name, x)
     if len(index) != found.dim() or any(at >= size for at, size in zip(index, found.shape, strict=True)):
         raise InputError("explorer_no_number", name=name, index=[*index], shape=[*found.shape])
     return float(found[tuple(index)])
 
 
-def inner(name: str, x: Tensor) -> Tensor:
-    """Without the batch; a table of positions has none."""
-    return x if name.partition("#")[0].endswith(".encoding") and x.dim() == 2 else x[0]
-
-
 def summed(terms: list[Term], before: str = "", after: str = "") -> Reason:
+    """The sum of all terms, of which the largest are written out."""
     largest = sorted(terms, key=lambda term: -abs(term.value))[:FILLED]
-    shown = [" · ".join(map(short, term.factors)) if term.factors else short(term.value) for term in largest]
+    shown = "".join(signed(*(term.factors or (term.value,))) for term in largest)
+    begun = shown.removeprefix(" + ") if not shown.startswith(" − ") else f"−{shown.removeprefix(' − ')}"
     more = " + …" if len(terms) > FILLED else ""
-    return Reason(terms, math.fsum(term.value for term in terms), f"{before}{' + '.join(shown)}{more}{after}")
+    return Reason(terms, math.fsum(term.value for term in terms), f"{before}{begun}{more}{after}")
 
 
 def short(value: float) -> str:
     return f"{value:.3g}".replace("-", "−")
+
+
+def bracketed(value: float) -> str:
+    """A number as one writes it behind a dot: 2 · (−3)."""
+    return f"({short(value)})" if value < 0 else short(value)
+
+
+def signed(value: float, *factors: float) -> str:
+    """A product as one writes it inside a sum: no two signs meet."""
+    return " · ".join([f" {'−' if value < 0 else '+'} {short(abs(value))}", *map(bracketed, factors)])

@@ -16,7 +16,7 @@ from glassformer.errors import ConfigError, shown
 from glassformer.ledger import show_plan
 from glassformer.ledger.devices import Device
 from glassformer.ledger.fitting import Item, memory_per_device, peak, remedies
-from glassformer.ledger.job import Job, sample_lengths
+from glassformer.ledger.job import PARALLELS, Job, sample_lengths
 from glassformer.ledger.network import ACROSS, REACHED, WITHIN, Traffic, ring, traffic
 from glassformer.ledger.reached import ReachedShare, reached_share, update_bytes
 from glassformer.ledger.work import Work, work
@@ -26,6 +26,7 @@ from glassformer.show import Sheet, as_html, as_text
 UTILISATION = 0.4  # assumed share of the peak that the products reach, where no step of ours was recorded
 CHINCHILLA = 20  # tokens for each parameter
 CURVE = (*(2**power for power in range(14)), 10_000)
+SCALES = (1, 8, 64, 1024)  # a device, a node, a few racks, a cluster
 
 
 @dataclass(frozen=True, repr=False)
@@ -191,6 +192,12 @@ class Plan:
         """The same on 1, 2, 4 … 10,000 devices: the micro-batch stays the same, so the batch grows."""
         return tuple(self.on(devices) for devices in CURVE)
 
+    @cached_property
+    def scales(self) -> tuple[Plan, ...]:
+        """The same on a device, a node, a few racks and a cluster, each with weights kept whole and spread."""
+        several = (replace(self.job, devices=n, parallel=way) for n in SCALES if n > 1 for way in PARALLELS)
+        return (self.on(1), *(replace(self, job=job) for job in several))
+
     def with_job(self, job: Job) -> Plan:
         return replace(self, job=job, work=work(self.config, job))
 
@@ -215,7 +222,7 @@ class Plan:
                 "items": [item.to_json() for item in self.memory],
             },
             "flops_per_token": self.flops,
-            "step": {**self.limits, "exposed_network": self.exposed, "optimizer": self.update, "seconds": self.step},
+            "step": self.resources(),
             "step_flops": self.step_flops,
             "network": {"sent_bytes": self.traffic.bytes, "bytes_per_second": self.network_rate},
             "limit": self.limit,
@@ -237,7 +244,14 @@ class Plan:
                 "causal": self.job.causal,
             },
             "curve": [each.point() for each in self.curve],
+            "scales": [
+                {**each.point(), "parallel": each.job.parallel, "step": each.resources()} for each in self.scales
+            ],
         }
+
+    def resources(self) -> dict[str, float]:
+        """Seconds of a step: for each resource alone, and all together."""
+        return {**self.limits, "exposed_network": self.exposed, "optimizer": self.update, "seconds": self.step}
 
     def point(self) -> dict[str, Any]:
         """One point of the curve."""

@@ -19,6 +19,7 @@ from glassformer.ledger.devices import DEVICES, MEASURED, Device
 RESULTS = Path(__file__).parents[1] / "bench" / "results"
 OURS = "glassformer"
 STATE_WIDTH = NUMBER_BYTES["float32"]
+PAPER_WIDTH = 512  # d_model of the paper's base model
 
 
 @dataclass(frozen=True)
@@ -67,9 +68,12 @@ class ReachedShare:
         return {"bench": self.step.bench, "model": self.step.model, "accelerator": self.step.accelerator}
 
 
-def reached_share(device: Device, flops_per_token: float) -> ReachedShare | None:
-    """What the recorded step nearest to a model reached on an accelerator, or on a CPU; None if there is no record."""
-    steps = [step for step in recorded_steps() if bool(step.accelerator) == device.accelerator]
+def reached_share(device: Device, flops_per_token: float, without: RecordedStep | None = None) -> ReachedShare | None:
+    """What the recorded step nearest to a model reached on an accelerator, or on a CPU; None if there is no record.
+
+    `without`: a step that may not speak, so that it can be predicted from the others.
+    """
+    steps = [step for step in recorded_steps() if bool(step.accelerator) == device.accelerator and step != without]
     if not steps:
         return None
     nearest = min(steps, key=lambda step: abs(log(step.flops / step.tokens / flops_per_token)))
@@ -106,7 +110,7 @@ def _training_steps(numbers: dict[str, Any], accelerator: str) -> Iterator[Recor
     setting = numbers["setting"]
     yield RecordedStep(
         bench="training-step",
-        model="paper-base",
+        model="paper-base" if setting["d_model"] == PAPER_WIDTH else "small-translator",  # on a CPU a smaller one
         accelerator=accelerator,
         flops=numbers["flops"],
         tokens=2 * setting["batch"] * setting["length"],  # source and target

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from glassformer.ledger.amounts import short_amount
@@ -19,17 +20,7 @@ GRAPH = 30  # characters of the longest bar
 
 def whole(plan: Plan, lang: str | None) -> Sheet:
     """Everything, in the order in which people ask."""
-    return Sheet(
-        *_verdict(plan, lang),
-        _answer(plan, lang),
-        _memory(plan, lang),
-        _step(plan, lang),
-        _flops(plan, lang),
-        _chinchilla(plan, lang),
-        _curve(plan, lang),
-        *_list("assumptions", _assumptions(plan, lang), lang),
-        *_list("unknown", _unknowns(plan, lang), lang),
-    )
+    return Sheet(*(part for make in PLAN_PARTS.values() for part in make(plan, lang)))
 
 
 def gib(size: float) -> str:
@@ -78,7 +69,7 @@ def _answer(plan: Plan, lang: str | None) -> Table:
         "steps": f"{plan.steps:,}",
         "step_tokens": f"{plan.step_tokens:,}",
         "step": duration(plan.step, lang),
-        "hours": f"{plan.device_hours:,.0f}",
+        "hours": f"{plan.device_hours:,.{1 if plan.device_hours < 10 else 0}f}",
     }
     if plan.cost is not None:
         rows["cost"] = f"{plan.cost:,.0f}"
@@ -87,10 +78,10 @@ def _answer(plan: Plan, lang: str | None) -> Table:
     return table
 
 
-def _table(title: str, lang: str | None, *columns: tuple[str, ColumnKind, int]) -> Table:
+def _table(title: str, lang: str | None, *columns: tuple[str, ColumnKind, int], **said: object) -> Table:
     """Columns by name, kind and the order in which they may be dropped."""
     drawn = (Column(say(f"plan.columns.{name}", lang), kind, drop) for name, kind, drop in columns)
-    return Table(*drawn, title=say(f"plan.titles.{title}", lang), lang=lang)
+    return Table(*drawn, title=say(f"plan.titles.{title}", lang, **said), lang=lang)
 
 
 def _memory(plan: Plan, lang: str | None) -> Table:
@@ -153,6 +144,43 @@ def _chinchilla(plan: Plan, lang: str | None) -> str:
     )
 
 
+def _scales(plan: Plan, lang: str | None) -> Table:
+    """One line for each number of devices and way to share the work: what each resource alone would take."""
+    device = plan.device
+    stated = {"node": device.node, "link": f"{device.link / 1e9:,.4g}", "network": f"{device.network / 1e9:,.4g}"}
+    table = _table(
+        "scales",
+        lang,
+        ("devices", "number", 0),
+        ("parallel", "name", 0),
+        ("fits", "name", 0),
+        ("memory", "number", 0),
+        ("compute", "number", 3),
+        ("bandwidth", "number", 3),
+        ("network", "number", 3),
+        ("waited", "number", 1),
+        ("step", "number", 4),
+        ("rate", "number", 2),
+        ("all", "number", 0),
+        ("limit", "name", 0),
+        **stated,
+    )
+    for each in plan.scales:
+        one = each.job.devices == 1
+        seconds = (*each.limits.values(), each.exposed, each.step)
+        table.add(
+            f"{each.job.devices:,}",
+            "–" if one else each.job.parallel,
+            say("plan.yes" if each.fits else "plan.no", lang),
+            gib(each.memory_bytes),
+            *(duration(time, lang) if time else "–" for time in seconds),
+            short_amount(each.rate * each.job.devices),
+            duration(each.seconds, lang),
+            say(f"plan.limits.{each.limit}", lang),
+        )
+    return table
+
+
 def _curve(plan: Plan, lang: str | None) -> Table:
     """One line for each number of devices; a full bar is the speed of one device, times their number."""
     table = _table(
@@ -199,16 +227,15 @@ def _assumptions(plan: Plan, lang: str | None) -> list[str]:
     )
     sheet = "measured" if device.name == MEASURED else "sheet"
     lines.append(say(f"plan.assumes.{sheet}", lang, device=device.name, source=device.sheet))
-    if job.devices > 1 or not device.system:
-        lines.append(_system(plan, lang))
+    lines.append(_system(plan, lang))
     lines.append(say("plan.assumes.fused", lang, dtype=job.dtype))
     if plan.work.chunks is not None:
         lines.append(say("plan.assumes.chunks", lang, rows=f"{plan.work.chunks.values['rows']:,}"))
     elif plan.work.logits:
         lines.append(say("plan.assumes.loss", lang, width=job.state_width))
+    hops = {"within": f"{1e6 * WITHIN:.1f}", "across": f"{1e6 * ACROSS:.0f}"}
+    lines.append(say("plan.assumes.overlap", lang, share=REACHED, **hops))
     if job.devices > 1:
-        hops = {"within": f"{1e6 * WITHIN:.1f}", "across": f"{1e6 * ACROSS:.0f}"}
-        lines.append(say("plan.assumes.overlap", lang, share=REACHED, **hops))
         lines.append(say("plan.assumes.gathered" if job.parallel == "fsdp" else "plan.assumes.buckets", lang))
         if job.no_sync and job.accumulate > 1 and job.shards > 1:
             lines.append(say("plan.assumes.whole_gradients", lang))
@@ -232,13 +259,33 @@ def _speed(plan: Plan, lang: str | None) -> str:
 
 def _system(plan: Plan, lang: str | None) -> str:
     device = plan.device
-    numbers = {"node": device.node, "network": f"{8 * device.network / 1e9:,.4g}"}
+    numbers = {
+        "node": device.node,
+        "link": f"{device.link / 1e9:,.4g}",
+        "network": f"{device.network / 1e9:,.4g}",
+        "bits": f"{8 * device.network / 1e9:,.4g}",
+    }
     if device.system:
         return say("plan.assumes.system", lang, **numbers, source=device.system)
-    return say("plan.assumes.system_assumed", lang, **numbers, link=f"{device.link / 1e9:,.0f}")
+    return say("plan.assumes.system_assumed", lang, **numbers)
 
 
 def _unknowns(plan: Plan, lang: str | None) -> list[str]:
     names = ("kernels", "data", "fragments", "failures", "topology")
     lines = [say(f"plan.unknowns.{name}", lang) for name in names]
     return [*lines, say("plan.unknowns.learning", lang, tokens=short_amount(plan.step_tokens))]
+
+
+# The parts of a plan by name: a document may show some of them.
+PLAN_PARTS: dict[str, Callable[[Plan, str | None], Sequence[str | Styled | Table]]] = {
+    "verdict": _verdict,
+    "answer": lambda plan, lang: [_answer(plan, lang)],
+    "memory": lambda plan, lang: [_memory(plan, lang)],
+    "step": lambda plan, lang: [_step(plan, lang)],
+    "flops": lambda plan, lang: [_flops(plan, lang)],
+    "chinchilla": lambda plan, lang: [_chinchilla(plan, lang)],
+    "scales": lambda plan, lang: [_scales(plan, lang)],
+    "curve": lambda plan, lang: [_curve(plan, lang)],
+    "assumptions": lambda plan, lang: _list("assumptions", _assumptions(plan, lang), lang),
+    "unknowns": lambda plan, lang: _list("unknown", _unknowns(plan, lang), lang),
+}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from glassformer.config.values import Choice
 from glassformer.data.catalogue import DATASETS
+from glassformer.data.find import dataset
+from glassformer.errors import InputError
 
 OURS = "MIT"  # what the package generates is under the package's own licence
 BUILT_IN = {  # sources that need no file, by their kind
@@ -28,5 +30,12 @@ def licences(source: Choice) -> dict[str, str]:
     """The licence of each set that a source reads, by name; "" where nobody has told us."""
     if source.kind != "catalogue":
         return {source.kind: BUILT_IN.get(source.kind, "")}
-    sets = {name: DATASETS[name].licence if name in DATASETS else "" for name in catalogue_names(source)}
+    sets = {name: _licence(name) for name in catalogue_names(source)}
     return sets | ({"grammar": OURS} if source.options.get("grammar") else {})
+
+
+def _licence(name: str) -> str:
+    try:
+        return dataset(name).licence
+    except InputError:
+        return ""

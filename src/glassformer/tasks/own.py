@@ -60,7 +60,7 @@ def own_recipe(path: str | Path, task: str = "", *, known: Mapping[str, Any] = N
     """
     place = Path(path)
     if not is_own(place):
-        if place.suffix in (*TABLE_SUFFIXES, ".jsonl", ".txt") and not place.exists():
+        if place.suffix in (*TABLE_SUFFIXES, ".jsonl", ".parquet", ".txt") and not place.exists():
             raise FileError("data_no_file", path=path)
         return None
     chosen = task or _only_task(place)

@@ -1,10 +1,11 @@
-"""Tables of README and docs: benchmarks, verdicts of the lessons, trained models; no number is typed by hand.
+"""Tables of README and docs: benchmarks, plans, verdicts of the lessons, trained models; no number is typed by hand.
 
 <!-- verdicts -->
 <!-- end -->
 
 The four words of a verdict go between <!-- meanings --> and <!-- end -->, the list of the trained models between
-<!-- models --> and <!-- end -->, and what their cards say about them between <!-- cards --> and <!-- end -->.
+<!-- models --> and <!-- end -->, and what their cards say about them between <!-- cards --> and <!-- end -->. What is
+predicted of the steps that were recorded goes between <!-- predictions --> and <!-- end -->; plans: see plans.py.
 """
 
 from __future__ import annotations
@@ -22,10 +23,12 @@ from glassformer.lessons.texts import tables
 from glassformer.lessons.verdict import WORDS
 from glassformer.sharing import ModelCard, trained_models
 from glassformer.show import Column, Table
+from glassformer.textbook import plans
+from glassformer.textbook.predictions import prediction_table
 from glassformer.words import say
 
 _MARKED = re.compile(
-    r"(?P<head><!-- (?P<what>verdicts|meanings|models|cards) -->\n)(?:.*?)(?P<end><!-- end -->)", re.DOTALL
+    r"(?P<head><!-- (?P<what>verdicts|meanings|models|cards|predictions) -->\n)(?:.*?)(?P<end><!-- end -->)", re.DOTALL
 )
 
 IN_DOCUMENTS = ("score", "score_before", "groups", "beside", "data", "command", "parameters", "sha256")  # of a card
@@ -72,8 +75,9 @@ def _model(card: ModelCard, lang: str) -> str:
 def render(text: str, lang: str) -> str:
     """A document with every marked table filled in."""
     made = {"verdicts": verdicts, "meanings": meanings, "models": model_list, "cards": model_cards}
+    made |= {"predictions": prediction_table}
     found = _MARKED.sub(lambda found: found["head"] + made[found["what"]](lang) + found["end"], text)
-    return of_benchmarks.render(found, lang)
+    return of_benchmarks.render(plans.rendered(found, lang), lang)
 
 
 def main(root: Path) -> int:

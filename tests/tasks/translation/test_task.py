@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -11,13 +14,19 @@ from torch import Tensor
 from glassformer.config.model import ModelConfig
 from glassformer.config.values import Choice
 from glassformer.data.batch import PairBatch
+from glassformer.data.prepared import every_prepared
+from glassformer.data.store import Store
 from glassformer.errors import ConfigError
 from glassformer.losses import IGNORE, Sum, cross_entropy, focal, make_loss
 from glassformer.models.build import build
+from glassformer.runs import Run
 from glassformer.tasks import kind_of
 from glassformer.tasks.translation.task import Translation
 from glassformer.text import Frame, Vocabularies
+from glassformer.training import train
+from glassformer.training.begin import again, begin
 from small_run import examples, model_config, run_config, small_model, translation
+from stored_pairs import as_large, translating, write_corpus
 
 
 def batch(count: int = 8, **keys: Any) -> PairBatch:
@@ -151,3 +160,65 @@ def test_a_model_of_another_family_is_refused() -> None:
     model = build(model_config(family="decoder", n_encoder_layers=None), seed=0)
     with pytest.raises(ConfigError, match="the task 'translation' needs a model of family='encoder-decoder'"):
         translation(run_config()).loss(model, batch())
+
+
+@pytest.fixture
+def one_core(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0})
+
+
+CHANGES: list[dict[str, Any]] = [{}, {"limit": 60}, {"prepare": "lowercase", "validation": 0}, {"max_length": 20}]
+
+
+@pytest.mark.usefixtures("own_cache", "one_core")
+@pytest.mark.parametrize("data", CHANGES, ids=str)
+def test_large_files_give_the_same_examples_as_small_ones(
+    data: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = translating(write_corpus(tmp_path, 200), **data)
+    before = Translation.begin(config)
+    assert not every_prepared()
+    as_large(monkeypatch)
+    after = Translation.begin(config)
+    assert {each.kind for each in every_prepared()} >= {"texts", "vocabulary", "seen", "tokens"}
+    assert isinstance(after.training, Store) and isinstance(after.training.fields["source"].tokens, np.memmap)
+    assert (after.config, after.seen) == (before.config, before.seen)
+    assert list(after.validation_texts) == list(before.validation_texts)
+    for one, other in ((before.training, after.training), (before.validation, after.validation)):
+        assert (one is None) == (other is None)
+        if one is not None and other is not None:
+            assert one.fingerprint == other.fingerprint
+            assert all(np.array_equal(a, b) for i in range(len(one)) for a, b in zip(one[i], other[i], strict=True))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("own_cache", "one_core")
+def test_a_run_that_was_begun_in_memory_goes_on_from_the_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = translating(write_corpus(tmp_path, 200))
+    losses = {}
+    for name, large in (("small", False), ("large", True)):
+        with monkeypatch.context() as patch:
+            out = tmp_path / name
+            for _ in train(begin(config, out)):
+                pass
+            if large:
+                as_large(patch)
+            job = again(out, {"train.steps": 4})
+            assert isinstance(job.training, Store)
+            assert isinstance(job.training.fields["source"].tokens, np.memmap) == large
+            for _ in train(job, resume=True):
+                pass
+        losses[name] = [record["loss"] for record in Run.open(out).log.read() if record["kind"] == "train"]
+    assert len(losses["small"]) == 4
+    assert losses["small"] == losses["large"]
+
+
+@pytest.mark.usefixtures("own_cache", "one_core")
+def test_a_second_seed_learns_and_encodes_nothing_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    as_large(monkeypatch)
+    config = translating(write_corpus(tmp_path, 200))
+    first = Translation.begin(config)
+    made = [each.path.stat().st_mtime_ns for each in every_prepared()]
+    second = Translation.begin(replace(config, train=replace(config.train, seed=1)))
+    assert [each.path.stat().st_mtime_ns for each in every_prepared()] == made
+    assert first.training.fingerprint == second.training.fingerprint

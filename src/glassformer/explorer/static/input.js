@@ -76,6 +76,7 @@ export function makeInput(owner, app) {
     const asked = (run?.question.checkpoint ?? "") === app.checkpoint.value; // not the answer of another checkpoint
     answer.replaceChildren();
     if (run && asked && !atInput(run.about)) put(answer, ...result(run.about));
+    if (run && asked) put(answer, changesOf(app, run));
     answer.classList.toggle("elsewhere", Boolean(run) && !answer.childElementCount);
   });
   return panel;
@@ -103,6 +104,17 @@ function chips(app, start, box) {
  * @param {import("./engine.js").About} about
  */
 const atInput = ({ task, output }) => task === "masked_language_model" || output["numbers"] || output["objects"];
+
+/**
+ * Is something changed? A translation is the one that was written before, which the decoder goes on reading.
+ * @param {App} app
+ * @param {import("./engine.js").Run} run
+ */
+function changesOf(app, { question, about }) {
+  const count = question.edits?.length ?? 0;
+  const key = about.task === "translation" ? "explorer.interfere.before_changes" : "explorer.interfere.with_changes";
+  return count > 0 && h("button", { type: "button", class: "pill changed", id: "changed", onclick: () => (app.view.value = "interfere") }, say(key, { count }));
+}
 
 /**
  * What the model answered, in a line.

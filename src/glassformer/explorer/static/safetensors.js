@@ -94,6 +94,12 @@ export function matrix(tensor, ...index) {
 export const hasHeads = (name) => /attention\.(q|k|v|scores|weights|heads)(\.mask)?$/.test(name);
 
 /**
+ * Is a tensor a map of attention, whose numbers travel in float16?
+ * @param {string} name
+ */
+export const isMap = (name) => /\.(scores|weights)$/.test(name);
+
+/**
  * The matrix of one of `heads` heads; keys and values may be shared by several of them.
  * @param {Tensor} tensor
  * @param {number} head

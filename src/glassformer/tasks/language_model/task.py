@@ -19,12 +19,15 @@ from glassformer.config.recipe import RunConfig, TrainConfig
 from glassformer.config.table import ConfigTable, checked
 from glassformer.config.values import one_of
 from glassformer.data.corpus import Corpus
+from glassformer.data.cut import Cut
 from glassformer.data.document_corpus import DOCUMENTS_OPTIONS, document_corpus
 from glassformer.data.documents import Documents
 from glassformer.data.examples import Example, Examples
 from glassformer.data.packing import pack, packed
 from glassformer.data.store import TokenIds
+from glassformer.data.stored_texts import StoredTexts
 from glassformer.data.stream import Stream, filled, windows
+from glassformer.data.tokenise import TextColumn, tokenised
 from glassformer.errors import ConfigError
 from glassformer.layers.position import WITH_TABLE
 from glassformer.losses import Loss, Sum, cross_entropy, make_loss
@@ -76,6 +79,17 @@ class WindowOptions(ConfigTable):
             if given not in ("none", role):
                 raise ConfigError("language_model_frame", key=key, value=given, documents=self.documents, role=role)
         return replace(config, text=replace(config.text, **frame))  # type: ignore[arg-type]
+
+    def read(self, texts: Documents, tokenizer: Tokenizer, frame: Frame) -> Examples:
+        """The examples of texts; those in the cache become one mapped row."""
+        specials = tokenizer.specials
+        if not isinstance(texts.texts, StoredTexts):
+            return self.examples(tokenizer.encode_batch(texts.texts), frame, specials)
+        end = () if self.packed or len(texts) == 1 else (specials.need("eos"),)
+        (coded,) = tokenised({"text": TextColumn(texts.texts, tokenizer)}, Cut("ended", tokens=end)).fields.values()
+        if self.packed:
+            return pack([coded[i].tolist() for i in range(len(coded))], frame, self.context)
+        return Stream.of(coded.tokens[: len(coded.tokens) - len(end)], self.context)  # eos only between texts
 
     def examples(self, texts: Sequence[Sequence[int]], frame: Frame, specials: Specials) -> Examples:
         if self.packed:
@@ -167,8 +181,8 @@ class LanguageModel:
     @classmethod
     def _material(cls, config: RunConfig, texts: Corpus[Documents], vocabularies: Vocabularies) -> Writings:
         task, validation = cls.make(config, vocabularies.source), texts.validation
-        coded = [vocabularies.source.encode_batch(some.texts) for some in (texts.train, validation)]
-        tokens = sum(map(len, coded[1]))
+        coded = vocabularies.source.encode_batch(validation.texts)
+        tokens = sum(map(len, coded))
         if tokens:
             ends = len(validation) - (not task.reading.packed)  # predicted like any token, but not characters
             task = replace(task, characters=validation.characters / (tokens + ends))
@@ -177,8 +191,8 @@ class LanguageModel:
         return Writings(
             config=config,
             task=task,
-            training=task.reading.examples(coded[0], frame, specials),
-            validation=task.reading.examples(coded[1], frame, specials) if tokens else None,
+            training=task.reading.read(texts.train, vocabularies.source, frame),
+            validation=task.reading.examples(coded, frame, specials) if tokens else None,
             vocabularies=vocabularies,
             validation_texts=validation,
         )

@@ -16,12 +16,15 @@ from glassformer.config.recipe import RunConfig, TrainConfig
 from glassformer.config.values import rate
 from glassformer.data.batch import TokenBatch, pad
 from glassformer.data.corpus import Corpus
+from glassformer.data.cut import Cut
 from glassformer.data.document_corpus import DOCUMENTS_OPTIONS, document_corpus
 from glassformer.data.documents import Documents
 from glassformer.data.examples import Example
 from glassformer.data.masking import Masking, make_masking
 from glassformer.data.sampler import of_example
 from glassformer.data.store import Store
+from glassformer.data.stored_texts import StoredTexts
+from glassformer.data.tokenise import TextColumn, tokenised
 from glassformer.errors import ConfigError
 from glassformer.losses import IGNORE, Loss, Sum, cross_entropy, make_loss
 from glassformer.models.encoder import EncoderOnly
@@ -120,6 +123,9 @@ class MaskedLanguageModel:
 
     def encode(self, texts: Documents, tokenizer: Tokenizer, room: int) -> Store:
         """Texts as tokens. A text that does not fit is cut; pieces without a token to guess are left out."""
+        if isinstance(texts.texts, StoredTexts):
+            special = tuple(sorted(tokenizer.specials.ids().values()))
+            return tokenised({"text": TextColumn(texts.texts, tokenizer)}, Cut("pieces", room, special))
         tokens = [np.array(ids, dtype=np.int32) for ids in tokenizer.encode_batch(texts.texts)]
         pieces = [ids[first : first + room] for ids in tokens for first in range(0, len(ids), room)]
         return Store.of({"text": [piece for piece in pieces if self.masking.ordinary[piece].any()]})

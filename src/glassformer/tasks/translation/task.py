@@ -15,10 +15,13 @@ from glassformer.config.recipe import RunConfig, TrainConfig
 from glassformer.config.values import one_of, truth
 from glassformer.data.batch import SPARE, PairBatch, Room, pair_batch
 from glassformer.data.corpus import Corpus
+from glassformer.data.cut import Cut
 from glassformer.data.examples import Example
 from glassformer.data.pair_corpus import PAIRS_OPTIONS, pair_corpus
 from glassformer.data.pairs import Pairs
 from glassformer.data.store import Store
+from glassformer.data.stored_texts import StoredTexts
+from glassformer.data.tokenise import TextColumn, tokenised
 from glassformer.errors import ConfigError
 from glassformer.losses import Loss, Sum, cross_entropy, make_loss
 from glassformer.models.encoder_decoder import EncoderDecoder
@@ -133,7 +136,7 @@ class Translation:
         return Sentences(
             config=config,
             task=task,
-            training=encode(sentences.train, vocabularies).no_longer_than(room),
+            training=learned_from(sentences.train, vocabularies, room),
             validation=validation.select(fits) if fits.any() else None,
             vocabularies=vocabularies,
             validation_texts=sentences.validation.chosen(np.flatnonzero(fits).tolist()),
@@ -204,3 +207,12 @@ def encode(pairs: Pairs, vocabularies: Vocabularies) -> Store:
             "target": vocabularies.target.encode_batch(pairs.targets),
         }
     )
+
+
+def learned_from(pairs: Pairs, vocabularies: Vocabularies, room: int) -> Store:
+    """The same without pairs that are too long, or empty on one side; mapped from the cache if there are many."""
+    source, target = pairs.sources, pairs.targets
+    if isinstance(source, StoredTexts) and isinstance(target, StoredTexts):
+        sides = {"source": TextColumn(source, vocabularies.source), "target": TextColumn(target, vocabularies.target)}
+        return tokenised(sides, Cut("leave_out", room))
+    return encode(pairs, vocabularies).no_longer_than(room)

@@ -2,21 +2,24 @@
 
 import { h, put } from "../dom.js";
 import { ask } from "../engine.js";
-import { readPlace } from "../place.js";
+import { placeOf, readPlace } from "../place.js";
 import { tensorName } from "../plan.js";
-import { hasHeads, matrix, ofHead } from "../safetensors.js";
-import { lang, number, say } from "../words.js";
+import { hasHeads, isMap, matrix, ofHead } from "../safetensors.js";
+import { knows, lang, number, say } from "../words.js";
 
 /**
  * @typedef {{label: string, name?: string | null, index?: number[], value: number, factors: number[]}} Term
+ * @typedef {import("../engine.js").About} About
  * @typedef {{value: number, formula: string, filled: string, terms: Term[], result: number, exact: boolean, rest: {count: number, value: number},
  *   source: {file: string, line: number} | null, further: {name: string, index: number[]}[]}} Why
  */
 
+const [HALF, WHOLE] = [3, 4]; // digits of a map, which travels in float16, and of a number that was asked for
+
 /**
  * @param {import("../signal.js").Owner} owner
  * @param {import("../app.js").App} app
- * @param {import("../engine.js").About} about
+ * @param {About} about
  * @returns {HTMLElement}
  */
 export function openNumber(owner, app, about) {
@@ -31,10 +34,11 @@ export function openNumber(owner, app, about) {
   const found = hasHeads(name) ? ofHead(tensor, head, Number(about.sizes["n_heads"])) : matrix(tensor);
   const value = found.data[row * found.columns + column] ?? NaN;
   const index = hasHeads(name) ? [head, row, column] : tensor.shape.length > 1 ? [row, column] : [column];
+  const big = h("p", { class: "big-number", "data-value": String(value) }, number(value, isMap(name) ? HALF : WHOLE));
   put(
     body,
     h("p", { class: "eyebrow" }, h("code", {}, `${name}[${index.join(", ")}]`)),
-    h("p", { class: "big-number", "data-value": String(value) }, number(value, 4)),
+    big,
     step && h("p", { class: "says" }, say(`trace.steps.${step.says}`, { head: head + 1, layer: (place.layer ?? 0) + 1 })),
     step && h("p", {}, h("code", { class: "formula large" }, step.formula)),
   );
@@ -45,7 +49,11 @@ export function openNumber(owner, app, about) {
   const question = app.run.peek()?.question;
   ask("/api/why", { method: "POST", body: { ...question, name, index }, signal: ended.signal, lang: lang.peek() })
     .then((answer) => answer.json())
-    .then((/** @type {Why} */ why) => reasons.replaceChildren(...explain(app, why)))
+    .then((/** @type {Why} */ why) => {
+      big.textContent = number(why.value, WHOLE);
+      big.dataset["value"] = String(why.value);
+      reasons.replaceChildren(...explain(app, about, why));
+    })
     .catch((error) => {
       if (!ended.signal.aborted) reasons.replaceChildren(h("p", { class: "quiet" }, error.message));
     });
@@ -54,13 +62,14 @@ export function openNumber(owner, app, about) {
 
 /**
  * @param {import("../app.js").App} app
+ * @param {About} about
  * @param {Why} why
  */
-function explain(app, why) {
+function explain(app, about, why) {
   return [
     why.filled ? h("p", { class: "filled" }, h("code", {}, `${why.filled} = ${number(why.result, 4)}`)) : "",
     why.terms.some((term) => term.name) ? h("p", { class: "quiet" }, say("explorer.why.further")) : "",
-    why.terms.length ? operands(app, why) : h("p", { class: "quiet" }, say("explorer.why.no_operands")),
+    why.terms.length ? operands(app, about, why) : h("p", { class: "quiet" }, say("explorer.why.no_operands")),
     why.rest.count ? h("p", { class: "quiet" }, say("explorer.why.rest", { count: why.rest.count, value: number(why.rest.value, 4) })) : "",
     why.exact ? "" : h("p", { class: "quiet not-all" }, say("explorer.why.not_all")),
     why.source ? h("p", { class: "quiet" }, h("code", {}, `${why.source.file}:${why.source.line}`)) : "",
@@ -69,9 +78,10 @@ function explain(app, why) {
 
 /**
  * @param {import("../app.js").App} app
+ * @param {About} about
  * @param {Why} why
  */
-function operands(app, why) {
+function operands(app, about, why) {
   const most = Math.max(1e-9, ...why.terms.map((term) => Math.abs(term.value)));
   return h(
     "ul",
@@ -79,7 +89,7 @@ function operands(app, why) {
     why.terms.map((term) => {
       const where = term.name && term.index ? placeOfNumber(term.name, term.index) : null;
       const shown = [
-        h("span", { class: "term-label", title: term.label }, shortLabel(term.label)),
+        h("span", { class: "term-label", title: term.label }, labelOf(about, term), term.factors.length > 1 && h("small", {}, term.factors.map(factor).join(" · "))),
         h("span", { class: `term-bar ${term.value < 0 ? "minus" : "plus"}`, style: { "--part": Math.abs(term.value) / most } }),
         h("span", { class: "term-value", "data-value": String(term.value) }, number(term.value, 4)),
       ];
@@ -89,10 +99,18 @@ function operands(app, why) {
 }
 
 /**
- * The last parts of a tensor's name are enough beside its number.
- * @param {string} label
+ * What an operand is called: a tensor by the symbol of the formula that made it, anything else as it is.
+ * @param {About} about
+ * @param {Term} term
  */
-const shortLabel = (label) => label.split(".").slice(-2).join(".");
+function labelOf(about, { label, name }) {
+  const symbol = name === label && /^(\S+) = /.exec(about.steps.find((step) => step.name === label)?.formula ?? "")?.[1];
+  const box = `explorer.box.${placeOf(label).box}`;
+  return symbol && knows(box) ? `${symbol} · ${say(box)}` : label;
+}
+
+/** @param {number} value */
+const factor = (value, /** @type {number} */ at) => (value < 0 && at ? `(${number(value)})` : number(value));
 
 /**
  * Where a number stands in the figure.

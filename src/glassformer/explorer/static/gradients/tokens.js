@@ -1,6 +1,7 @@
 // The tokens of one side: the norm of the gradient, gradient × input with its sign, and the attention that each got.
 
 import { h } from "../dom.js";
+import { nameOf } from "../families/names.js";
 import { reach } from "../heat.js";
 import { number, say } from "../words.js";
 
@@ -10,11 +11,13 @@ import { number, say } from "../words.js";
  */
 
 /**
+ * @param {import("../engine.js").About} about
  * @param {Side} side
  * @param {"source" | "target"} which
  * @param {string} label
  */
-export function tokenTable(side, which, label) {
+export function tokenTable(about, side, which, label) {
+  const names = side.tokens.map((_, i) => nameOf(about, which, i));
   const { norm, times_input: product, attention, agreement } = side;
   const layers = attention ?? [];
   const [mostNorm, mostProduct, mostLooked] = [reach(norm.slice(0, side.seen)), reach(product.slice(0, side.seen)), layers.map((layer) => reach(layer.slice(0, side.seen)))];
@@ -24,11 +27,11 @@ export function tokenTable(side, which, label) {
     h("th", { scope: "col" }, "∂ · x", h("small", {}, say("explorer.gradients.product"))),
     ...layers.map((_, layer) => h("th", { scope: "col", class: "looked", title: say("explorer.gradients.attention", { layer: layer + 1 }) }, "α", h("small", {}, layer + 1))),
   ];
-  const rows = side.tokens.slice(0, side.seen).map((token, i) =>
+  const rows = names.slice(0, side.seen).map((name, i) =>
     h(
       "tr",
       { "data-token": `${which}:${i}`, "data-norm": norm[i], "data-product": product[i] },
-      h("th", { scope: "row", class: "who" }, h("span", { class: "piece" }, token.piece)),
+      h("th", { scope: "row", class: "who" }, h("span", { class: "piece" }, name)),
       h("td", {}, bar(norm[i] ?? 0, mostNorm, false)),
       h("td", {}, bar(product[i] ?? 0, mostProduct, true)),
       layers.map((layer, l) => h("td", { class: "looked" }, h("span", { class: "looked-cell", "data-layer": l, "data-attention": layer[i], style: { "--share": (layer[i] ?? 0) / (mostLooked[l] ?? 1) } }, short(layer[i] ?? 0)))),
@@ -39,18 +42,18 @@ export function tokenTable(side, which, label) {
         h("tr", {}, h("th", { scope: "row", colspan: 3, class: "rho" }, say(`explorer.gradients.rho.${key}`)), agreement[key].map((rho, layer) => h("td", { class: "looked" }, h("span", { class: "rho-value", "data-rho": key, "data-layer": layer, "data-value": rho ?? "" }, rho === null ? "–" : rho.toFixed(1).replace(/^-0\.0$/, "0.0").replace("-", "−"))))),
       )
     : [];
-  const says = layers.length ? h("p", { class: "quiet most-looked" }, say("explorer.gradients.most", { looked: piece(side, layers.at(-1) ?? []), norm: piece(side, norm) })) : null;
+  const says = layers.length ? h("p", { class: "quiet most-looked" }, say("explorer.gradients.most", { looked: names[largest(layers.at(-1) ?? [], side.seen)] ?? "", norm: names[largest(norm, side.seen)] ?? "" })) : null;
   return [says, h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": label }, h("table", { class: "gradient-table" }, h("thead", {}, h("tr", {}, head)), h("tbody", {}, rows), h("tfoot", {}, foot)))];
 }
 
 /**
- * The token with the largest number.
- * @param {Side} side
+ * Where the largest of the first numbers is.
  * @param {number[]} values
+ * @param {number} seen
  */
-function piece({ tokens, seen }, values) {
+function largest(values, seen) {
   const some = values.slice(0, seen);
-  return tokens[some.indexOf(Math.max(...some))]?.piece ?? "";
+  return some.indexOf(Math.max(...some));
 }
 
 /** @param {number} share */

@@ -69,12 +69,13 @@ const found = (object) => ({ piece: object.label ?? say("explorer.interfere.noth
 
 /** @param {{name: string, was: Said, now: Said, moved: number | null}[]} rows */
 function table(rows) {
+  const apart = rows.some(({ moved }) => moved !== null); // classes are one answer: what moved is said of them all
   const body = h("tbody");
   for (const { name, was, now, moved } of rows) {
     const changed = was.piece !== now.piece;
-    put(body, h("tr", { class: changed ? "changed" : "" }, h("th", { scope: "row" }, name), said(was), said(now), h("td", { class: "moved", "data-moved": moved ?? "" }, moved === null ? "" : number(moved))));
+    put(body, h("tr", { class: changed ? "changed" : "" }, h("th", { scope: "row" }, name), said(was), said(now), apart && h("td", { class: "moved", "data-moved": moved ?? "" }, moved === null ? "" : number(moved))));
   }
-  const heads = ["explorer.interfere.row", "explorer.interfere.before", "explorer.interfere.after", "explorer.interfere.moved_row"];
+  const heads = ["explorer.interfere.row", "explorer.interfere.before", "explorer.interfere.after", ...(apart ? ["explorer.interfere.moved_row"] : [])];
   return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": say("explorer.interfere.answer") }, h("table", { class: "outcome-table" }, h("thead", {}, h("tr", {}, heads.map((key) => h("th", { scope: "col" }, say(key))))), body));
 }
 

@@ -121,16 +121,16 @@ function cells(owner, app, about, name, head) {
  * @param {About} about
  */
 function hidden(owner, app, about) {
-  const sides = /** @type {("source" | "target")[]} */ (["source", "target"]);
+  const sides = /** @type {("source" | "target")[]} */ (["source", "target"]).filter((side) => tokensOf(about, side).length > 0);
   return h(
     "div",
     { class: "hide-tokens", "data-needs": "model" },
-    sides.filter((side) => tokensOf(about, side).length > 0).map((side) => {
+    sides.map((side) => {
       const names = patternsOf(about, side);
       return h(
         "div",
         { class: "token-picker", role: "group", "aria-label": say("explorer.interfere.hide") },
-        h("span", { class: "quiet" }, say(`explorer.interfere.hide_${side}`)),
+        h("span", { class: "quiet" }, say(`explorer.interfere.hide_${sides.length > 1 ? side : "input"}`)),
         tokensOf(about, side).map(({ piece }, column) => {
           const edits = names.map((name) => ({ kind: "forbid", name, column }));
           const button = h("button", { type: "button", class: "token", "data-token": `${side}:${column}`, onclick: () => edits.forEach((edit) => toggle(app, edit)) }, piece);

@@ -199,7 +199,7 @@ function overPatches({ owner, app, about, scene }) {
 function choiceOf(given) {
   const { owner, app, about } = given;
   const pixels = app.run.value && pixelsOf(app.run.value);
-  if (about.output["objects"] && pixels) return [h("div", { class: "found" }, still(pixels), boxesOver(app)), objectList(owner, app)];
+  if (about.output["objects"] && pixels) return [h("div", { class: "canvas-found" }, still(pixels), boxesOver(app)), objectList(owner, app)];
   return [patched(about) === "series" ? forecastChart(owner, app) : bars(given)];
 }
 

@@ -60,7 +60,7 @@ function card(owner, app, run, side) {
   const target = side.stack === "decoder" && Boolean(run.about.tokens.target);
   const label = say(`explorer.gradients.side.${target ? "target" : run.about.tokens.target ? "source" : "input"}`);
   const picture = target ? null : run.about.input["grid"] ? imageGrids(owner, app, run, side) : run.about.input["stride"] ? seriesBands(owner, app, run, side) : null;
-  return h("section", { class: "card", "data-side": side.stack }, h("header", {}, h("h3", {}, label)), picture, ...tokenTable(side, target ? "target" : "source", label));
+  return h("section", { class: "card", "data-side": side.stack }, h("header", {}, h("h3", {}, label)), picture, ...tokenTable(run.about, side, target ? "target" : "source", label));
 }
 
 export default {

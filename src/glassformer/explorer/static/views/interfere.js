@@ -8,8 +8,8 @@ import { makeImportance } from "../interfere/importance.js";
 import { outcome } from "../interfere/outcome.js";
 import { paint } from "../interfere/paint.js";
 import { switchboard } from "../interfere/switchboard.js";
-import { placeOf } from "../place.js";
-import { number, say } from "../words.js";
+import { told } from "../interfere/told.js";
+import { say } from "../words.js";
 
 /**
  * @typedef {import("../signal.js").Owner} Owner
@@ -83,20 +83,8 @@ function history(owner, app) {
  * @param {Edit} edit
  */
 function chip(app, edit) {
-  const where = [edit.head === undefined ? "" : say("explorer.head", { number: edit.head + 1 }), edit.row === undefined ? "" : `[${edit.row}`, edit.column === undefined ? "" : `${edit.row === undefined ? "[:" : ""}, ${edit.column}`].join(" ").trim();
-  const strength = edit.factor === undefined ? "" : ` × ${number(edit.factor, 2)}`;
-  const told = `${say(`explorer.interfere.kind.${edit.kind}`)}${strength} · ${placed(edit.name)} ${where}${/\[/.test(where) ? "]" : ""}`;
-  return h("li", {}, h("code", {}, told), h("button", { type: "button", class: "remove", "aria-label": say("explorer.interfere.take_back", { what: told }), onclick: () => replaceEdit(app, edit, null) }, "×"));
-}
-
-/**
- * Where an edit acts, in words; a pattern for many places stays as it is.
- * @param {string} name
- */
-function placed(name) {
-  const { stack, layer, box } = placeOf(name);
-  if (!stack || layer === null || !box) return name;
-  return [say(`explorer.stack.${stack}`), say("explorer.layer", { number: layer + 1 }), say(`explorer.box.${box}`)].join(" · ");
+  const what = told(edit, app.run.value?.about ?? null);
+  return h("li", {}, h("code", {}, what), h("button", { type: "button", class: "remove", "aria-label": say("explorer.interfere.take_back", { what }), onclick: () => replaceEdit(app, edit, null) }, "×"));
 }
 
 /**
@@ -106,14 +94,15 @@ function placed(name) {
  */
 function rowPicker(owner, app) {
   const list = /** @type {HTMLSelectElement} */ (h("select", { id: "for", onchange: () => (app.field("for").value = list.value) }));
+  const label = h("label", { class: "for" }, h("span", { class: "quiet" }, say("explorer.interfere.for")), list);
   owner.effect(() => {
     const output = app.run.value?.about.output ?? {};
     const rows = output["top"]?.map((/** @type {any[]} */ row) => row[0]?.piece ?? "") ?? output["numbers"]?.map((/** @type {number} */ _, /** @type {number} */ i) => `+${i + 1}`) ?? [];
     list.replaceChildren(h("option", { value: "" }, say("explorer.interfere.all_rows")), ...rows.map((/** @type {string} */ name, /** @type {number} */ i) => h("option", { value: i }, `${i + 1}. ${name}`)));
     list.value = app.field("for").value;
-    list.hidden = rows.length < 2;
+    label.hidden = rows.length < 2;
   });
-  return h("label", { class: "for" }, h("span", { class: "quiet" }, say("explorer.interfere.for")), list);
+  return label;
 }
 
 /**
@@ -121,14 +110,14 @@ function rowPicker(owner, app) {
  * @param {ReturnType<typeof makeImportance>} importance
  */
 function legend(owner, importance) {
-  const told = h("p", { class: "quiet" });
+  const reading = h("p", { class: "quiet" });
   const start = h("button", { type: "button", class: "pill", id: "measure", "data-needs": "model", onclick: () => importance.start() }, say("explorer.interfere.measure"));
   owner.effect(() => {
     const kind = importance.measure.value;
-    told.textContent = kind ? `${say("explorer.interfere.map")} ${say(`explorer.interfere.measured.${kind}`)}` : say("explorer.interfere.map");
+    reading.textContent = kind ? `${say("explorer.interfere.map")} ${say(`explorer.interfere.measured.${kind}`)}` : say("explorer.interfere.map");
     start.hidden = importance.busy.value || importance.found.value.size > 0;
   });
-  return h("div", { class: "legend" }, told, start);
+  return h("div", { class: "legend" }, reading, start);
 }
 
 export default { id: "interfere", title: "explorer.views.interfere", saved: true, make };
