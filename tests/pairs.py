@@ -15,8 +15,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from glassformer.ranks import Ranks, ranks_here
+from glassformer.ranks import Ranks
 from glassformer.tasks import TASKS
+from glassformer.torchrun import ranks_here
 from glassformer.training import events
 from glassformer.training.begin import again, begin
 from glassformer.training.job import Training

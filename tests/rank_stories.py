@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from glassformer.errors import FileError, GlassformerError
-from glassformer.ranks import TIMEOUT, Ranks, ranks_here
+from glassformer.ranks import Ranks
+from glassformer.torchrun import TIMEOUT, ranks_here
 from pairs import free_port
 
 

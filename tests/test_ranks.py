@@ -11,7 +11,8 @@ import pytest
 
 import rank_stories
 from glassformer.errors import RankError
-from glassformer.ranks import ALONE, GIVEN_BY_TORCHRUN, TIMEOUT, Ranks, hush, ranks_here, under_torchrun
+from glassformer.ranks import ALONE, Ranks
+from glassformer.torchrun import ranks_here
 from once import once
 
 LOST = "data.tsv: no such file; check the path, or name a preset (glassformer presets)"
@@ -108,20 +109,3 @@ def test_micro_batches_must_be_shared_evenly() -> None:
     assert Ranks(1, 4, 1).share_of(8) == 2
     with pytest.raises(RankError, match="6 micro-batches of a step cannot be shared among 4 ranks; start a number of"):
         Ranks(1, 4, 1).share_of(6)
-
-
-def test_a_time_limit_is_a_number_of_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = dict(zip(GIVEN_BY_TORCHRUN, ("0", "2", "0", "127.0.0.1", "1"), strict=True))
-    for name, value in {**given, TIMEOUT: "soon"}.items():
-        monkeypatch.setenv(name, value)
-    assert under_torchrun()
-    message = "GLASSFORMER_RANK_TIMEOUT='soon' is not a number of seconds above 0; write 600, for example"
-    with pytest.raises(RankError, match=message), ranks_here():
-        pass
-
-
-def test_only_torchrun_silences_torch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("TORCH_CPP_LOG_LEVEL", raising=False)
-    hush()
-    assert "TORCH_CPP_LOG_LEVEL" not in os.environ
-    assert not under_torchrun({"RANK": "0"})

@@ -30,7 +30,7 @@ from glassformer.ledger.rows import ParameterRow, rows_of_box
 from glassformer.loading import Loaded, Model, name_of, open_config
 from glassformer.models.build import build as build_config
 from glassformer.models.check import check as check_config
-from glassformer.ranks import Ranks, ranks_here
+from glassformer.ranks import Ranks
 from glassformer.runs import Run
 from glassformer.sharing import TrainedModels
 from glassformer.sharing import trained_models as list_models
@@ -39,6 +39,7 @@ from glassformer.tasks.forecasting.forecast import Forecast
 from glassformer.tasks.forecasting.forecast import forecast as forecast_file
 from glassformer.tasks.result import Evaluation
 from glassformer.tasks.search import search_for
+from glassformer.torchrun import ranks_here
 from glassformer.training.begin import begin_or_again
 from glassformer.training.events import Event
 from glassformer.training.forecast_picture import check_forecast_picture, draw_forecast

@@ -6,28 +6,24 @@ goes from host to host (gloo); gradients and weights take the way of the device 
 
 from __future__ import annotations
 
-import gc
 import os
+import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import timedelta
-from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from glassformer.errors import GlassformerError, RankError, reason
+from glassformer.errors import GlassformerError, RankError
 
 if TYPE_CHECKING:
     from torch.distributed.distributed_c10d import Store
 
 T = TypeVar("T")
 
-TIMEOUT = "GLASSFORMER_RANK_TIMEOUT"  # seconds that ranks wait for each other
-WAITED = 600.0
-GIVEN_BY_TORCHRUN = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "MASTER_ADDR", "MASTER_PORT")
 LATEST_NEWS = 5.0  # seconds in which a rank that fails can still say so
+LOST = threading.Event()  # another rank is gone: this process is about to say so and to end
 
 
 @dataclass(frozen=True)
@@ -185,7 +181,7 @@ class Ranks:
         return machine == os.uname().nodename and _has_ended(process)
 
     def _unreachable(self, error: RuntimeError) -> RankLostError:
-        return RankLostError("rank_unreachable", rank=self.rank, world=self.world, why=_short(error))
+        return RankLostError("rank_unreachable", rank=self.rank, world=self.world, why=short_reason(error))
 
     def _told(self, key: str) -> bool:
         assert self.store is not None
@@ -198,6 +194,10 @@ class Ranks:
 class RankLostError(RankError):
     """Another rank is gone, so this one stops: it failed, ended without a word, or is out of reach."""
 
+    def __init__(self, key: str, /, **values: object) -> None:
+        LOST.set()
+        super().__init__(key, **values)
+
     def is_said_by(self, rank: int) -> bool:
         """If another has ended, one speaks for all that are left; if it could still say why itself, none does."""
         if self.key == "rank_gone":
@@ -206,86 +206,6 @@ class RankLostError(RankError):
 
 
 ALONE = Ranks()
-_MEETINGS = count()  # of this process: what was said at one is not heard at the next
-
-
-def hush() -> None:
-    """Before torch is loaded: one line says that a rank is gone, not also a page of addresses in C++."""
-    if under_torchrun():
-        os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
-
-
-def under_torchrun(environment: Mapping[str, str] = os.environ) -> bool:
-    return all(name in environment for name in GIVEN_BY_TORCHRUN)
-
-
-@contextmanager
-def ranks_here(*, always: bool = False) -> Iterator[Ranks]:
-    """Inside, the ranks that torchrun has started know each other. `always`: also if there is only one.
-
-    A process that torchrun has not started is alone.
-    """
-    environment = os.environ
-    if not under_torchrun() or (int(environment["WORLD_SIZE"]) == 1 and not always):
-        yield ALONE
-        return
-    import torch
-    import torch.distributed as dist
-
-    rank, world, local = (int(environment[name]) for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"))
-    here = int(environment.get("LOCAL_WORLD_SIZE", world))
-    on_accelerators = 0 < here <= torch.cuda.device_count()
-    if on_accelerators:
-        torch.cuda.set_device(local)
-    backend = "cpu:gloo,cuda:nccl" if on_accelerators else "gloo"
-    patience = timedelta(seconds=_timeout())
-    ranks = Ranks(rank, world, local, _meeting(rank, world, patience))
-    dist.init_process_group(backend, store=ranks.store, rank=rank, world_size=world, timeout=patience)
-    try:
-        yield ranks
-    except RankLostError as error:
-        if error.is_said_by(rank):
-            raise
-        raise SystemExit(1) from error
-    except BaseException as error:
-        ranks.tell_failure(error)
-        if isinstance(error, GlassformerError) and not ranks.first:
-            raise RankError("rank_failed", rank=rank, world=world, why=reason(error)) from error
-        raise
-    finally:
-        gc.collect()  # what still holds the group would end it while the process ends, and abort
-        with suppress(Exception):  # after another rank is gone, saying goodbye fails too
-            dist.destroy_process_group()
-
-
-def _meeting(rank: int, world: int, patience: timedelta) -> Store:
-    """The store where the ranks meet. Raises if it cannot be reached, or names the ranks that have not come."""
-    from torch.distributed.distributed_c10d import PrefixStore
-
-    address = f"{os.environ['MASTER_ADDR']}:{os.environ['MASTER_PORT']}"
-    try:
-        found = _store_of_torchrun(rank, world, patience)
-        attempt = f"{os.environ.get('TORCHELASTIC_RESTART_COUNT', 0)}.{next(_MEETINGS)}"
-        store: Store = PrefixStore(f"glassformer/{attempt}", found)
-        store.set(f"here/{rank}", f"{os.uname().nodename} {os.getpid()}")
-    except (RuntimeError, ValueError) as error:
-        raise RankError("rank_no_meeting", rank=rank, world=world, address=address, why=_short(error)) from error
-    until = time.monotonic() + patience.total_seconds()
-    while missing := [other for other in range(world) if not store.check([f"here/{other}"])]:
-        if time.monotonic() > until:
-            names, seconds = ", ".join(map(str, missing)), f"{patience.total_seconds():g}"
-            raise RankError("ranks_missing", rank=rank, missing=names, world=world, seconds=seconds)
-        time.sleep(0.02)
-    return store
-
-
-def _store_of_torchrun(rank: int, world: int, patience: timedelta) -> Store:
-    """The one that torchrun keeps or, where it keeps none, rank 0 does."""
-    from torch._C._distributed_c10d import TCPStore
-
-    kept = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
-    place = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
-    return TCPStore(*place, world, rank == 0 and not kept, patience, wait_for_workers=False)
 
 
 def _has_ended(process: str) -> bool:
@@ -299,22 +219,11 @@ def _has_ended(process: str) -> bool:
         return False
 
 
-def _timeout() -> float:
-    given = os.environ.get(TIMEOUT, "")
-    try:
-        seconds = float(given or WAITED)
-    except ValueError:
-        seconds = -1.0
-    if 0 < seconds < float("inf"):
-        return seconds
-    raise RankError("rank_timeout", name=TIMEOUT, value=given)
-
-
 def _of_network(error: RuntimeError) -> bool:
     marks = ("gloo", "Connection", "NCCL", "Timed out")
     return type(error).__name__.startswith("Dist") or any(mark in str(error) for mark in marks)
 
 
-def _short(error: BaseException) -> str:
+def short_reason(error: BaseException) -> str:
     lines = str(error).splitlines() or [type(error).__name__]
     return (lines[0].partition("] ")[2] if lines[0].startswith("[") else lines[0]).rstrip(". ")

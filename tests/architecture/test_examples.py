@@ -63,7 +63,6 @@ def parsed(words: list[str]) -> tuple[dict[str, Any], TrainConfig]:
     name, *rest = words
     given = whole_command().commands[name].make_context(name, rest).params
     changes = overrides(list(given["set_"] or ()))
-    assert changes.pop("train.parallel", "ddp") in ("ddp", "fsdp")
     return given, open_recipe(given["recipe"], changes).train
 
 

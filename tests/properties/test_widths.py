@@ -120,7 +120,7 @@ def errors_of_runs(document: dict[str, Any]) -> list[float]:
     """What `plan` computes, against what the report states."""
     pairs = (("rate_exact", "rate"), ("rate_common", "rate"), ("rate_default", "rate"), ("gib_computed", "gib"))
     rows = document["numbers"]["rows"]
-    return [row[ours] / row[stated] - 1 for row in rows for ours, stated in pairs if row[stated]]
+    return [row[ours] / row[stated] - 1 for row in rows for ours, stated in pairs if row[stated] and row[ours]]
 
 
 def of_chapters(document: list[dict[str, Any]]) -> list[float]:

@@ -23,12 +23,14 @@ from torch import Tensor
 from glassformer.bench.training_step import SETTINGS, tokens, trained_model, translating
 from glassformer.config.recipe import RunConfig, TrainConfig
 from glassformer.data.batch import PairBatch
+from glassformer.files import write_json
 from glassformer.ledger.devices import Device, this_machine
 from glassformer.ledger.job import Job
 from glassformer.ledger.network import REACHED
 from glassformer.ledger.plan import Plan, plan
 from glassformer.models.build import build
-from glassformer.ranks import ALONE, Ranks, ranks_here
+from glassformer.ranks import ALONE, Ranks
+from glassformer.torchrun import ranks_here
 from glassformer.training.meter import Meter
 from glassformer.training.optimizer import make_optimizer
 from glassformer.training.parallel import Spread
@@ -189,7 +191,7 @@ def main(answer: Path) -> None:
     with ranks_here() as ranks:
         found = measure(ranks)
         if ranks.first:
-            answer.write_text(json.dumps(found))
+            write_json(answer, found)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 from glassformer.cli.output import one_line
 from glassformer.errors import GlassformerError, GlassformerWarning, Phrase, UsageError, suggest
-from glassformer.ranks import hush
+from glassformer.torchrun import hush
 from glassformer.words import LANGUAGES, language, say
 
 

@@ -57,11 +57,11 @@ def command(
     if teacher_forced:
         raise InputError("teacher_forced_bleu")
     from glassformer.files import write_text
-    from glassformer.ranks import ranks_here
     from glassformer.runs.output import claim
     from glassformer.runs.paths import data_files
     from glassformer.tasks.evaluation import evaluate
     from glassformer.tasks.search import search_for
+    from glassformer.torchrun import ranks_here
 
     with ranks_here() as ranks:
         loaded = ranks.from_each(lambda: open_model(run, checkpoint=checkpoint, device=device, dtype=dtype))

@@ -35,9 +35,9 @@ def command(
     varied, changes = variations(vary), overrides(set_)
     from glassformer.cli.lasting import lasting
     from glassformer.files import disk, write_json
-    from glassformer.ranks import ranks_here
     from glassformer.runs.output import claim_folder, mark_folder
     from glassformer.tasks.own import open_recipe_or_data
+    from glassformer.torchrun import ranks_here
     from glassformer.training.sweep import plan_trials
     from glassformer.training.sweep_picture import draw_sweep
     from glassformer.training.sweep_results import compare_trials

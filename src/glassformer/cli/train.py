@@ -50,7 +50,7 @@ def command(
     changes = together(overrides(set_), {key: value for key, value in given.items() if value is not None})
     from glassformer.cli.lasting import lasting
     from glassformer.cli.progress import preparing, show
-    from glassformer.ranks import ranks_here
+    from glassformer.torchrun import ranks_here
     from glassformer.training.events import COMPLETE
     from glassformer.training.watch import train_watched
 

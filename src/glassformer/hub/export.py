@@ -32,7 +32,7 @@ from glassformer.hub.store import ASIDE, COMPANION_FILES, KEPT, ByteProgress
 from glassformer.hub.weights import SINGLE, StoredForm, StoredWeights, write_tensors
 from glassformer.runs import Run, choose_weights
 from glassformer.runs.output import claim_folder, drafted
-from glassformer.runs.shards import SHARDS
+from glassformer.runs.shards import SHARDED
 from glassformer.runs.weights import AUTO, read_tensors
 from glassformer.text import Vocabularies
 
@@ -100,7 +100,7 @@ def run_source(run: str | Path, out: str | Path, *, checkpoint: str = AUTO, forc
 
 def _stored(chosen: Path) -> tuple[Callable[[str], Tensor], Mapping[str, StoredForm]]:
     """How to read a tensor of a run, and the form of each; those in shards are put together at once."""
-    if chosen.name == SHARDS:
+    if chosen.name == SHARDED:
         tensors = read_tensors(chosen)
         return tensors.__getitem__, {key: (x.dtype, tuple(x.shape)) for key, x in tensors.items()}
     weights = StoredWeights(chosen.parent, read_header(chosen))

@@ -19,14 +19,14 @@ from glassformer.files import read_json, write_json
 if TYPE_CHECKING:
     from torch import Tensor
 
-SHARDS = "shards.json"
+SHARDED = "shards.json"
 KINDS = ("model", "ema", "optimizer", "random")  # the prefix of a tensor's name in the shards: "model:head.weight"
 
 Tensors = Mapping[str, "Tensor"]
 
 
 def is_sharded(folder: Path) -> bool:
-    return (folder / SHARDS).is_file()
+    return (folder / SHARDED).is_file()
 
 
 def write_shards(folder: Path, tensors: Mapping[str, Tensors]) -> None:
@@ -44,7 +44,7 @@ def write_shards(folder: Path, tensors: Mapping[str, Tensors]) -> None:
 def describe_shards(folder: Path, tensors: Mapping[str, Tensors], ranks: int) -> None:
     """What rank 0 writes beside the shards: that they are some, and which tensors are a single number."""
     single = [f"{kind}:{name}" for kind, some in tensors.items() for name, x in some.items() if not x.dim()]
-    write_json(folder / SHARDS, {"ranks": ranks, "ema": "ema" in tensors, "single": single})
+    write_json(folder / SHARDED, {"ranks": ranks, "ema": "ema" in tensors, "single": single})
 
 
 def shard_files(folder: Path, kind: str) -> list[str]:
@@ -58,9 +58,9 @@ def has_average(folder: Path) -> bool:
 
 
 def _about(folder: Path) -> dict[str, Any]:
-    about = read_json(folder / SHARDS)
+    about = read_json(folder / SHARDED)
     if not isinstance(about, dict) or not {"ema", "single"} <= about.keys():
-        raise FileError("checkpoint_incomplete", path=folder, file=SHARDS)
+        raise FileError("checkpoint_incomplete", path=folder, file=SHARDED)
     return about
 
 

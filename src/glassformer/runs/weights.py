@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from glassformer.errors import ConfigError, FileError, reason, warn
 from glassformer.runs.folder import Run
 from glassformer.runs.manifest import read_manifest, verify
-from glassformer.runs.shards import SHARDS, has_average, read_shards, shard_files
+from glassformer.runs.shards import SHARDED, has_average, read_shards, shard_files
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -26,7 +26,7 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
-    if path.name == SHARDS:
+    if path.name == SHARDED:
         return read_shards(path.parent, "ema" if has_average(path.parent) else "model")
     try:
         return load_file(path)
@@ -42,9 +42,9 @@ def weights_file(folder: Path) -> Path:
     Only this file is checked: a damaged optimiser state is no reason not to translate.
     """
     files = read_manifest(folder)
-    if SHARDS in files:
-        verify(folder, {SHARDS, *shard_files(folder, "model"), *shard_files(folder, "ema")})
-        return folder / SHARDS
+    if SHARDED in files:
+        verify(folder, {SHARDED, *shard_files(folder, "model"), *shard_files(folder, "ema")})
+        return folder / SHARDED
     name = EMA if EMA in files else WEIGHTS_FILE
     if name not in files:
         raise FileError("checkpoint_incomplete", path=folder, file=WEIGHTS_FILE)

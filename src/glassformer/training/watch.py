@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 
+from glassformer.ranks import RankLostError
 from glassformer.runs import Run
 from glassformer.training import events
 from glassformer.training.board import Board
@@ -48,7 +49,7 @@ def train_watched(job: Training, *, resume: bool = False, clock: Clock = time.mo
         except (Exception, KeyboardInterrupt) as error:
             if watcher is not None:
                 yield from watcher.write("failed")
-                if isinstance(error, Exception):  # a second Ctrl-C stops at once
+                if isinstance(error, Exception) and not isinstance(error, RankLostError):  # nor a second Ctrl-C
                     yield from watcher.draw()
             raise
         finally:

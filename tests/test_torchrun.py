@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,8 +15,10 @@ from typing import Any
 import pytest
 
 from glassformer.config.toml import to_toml
+from glassformer.errors import RankError
 from glassformer.runs import Run
 from glassformer.runs.shards import is_sharded
+from glassformer.torchrun import GIVEN_BY_TORCHRUN, TIMEOUT, hush, ranks_here, under_torchrun
 from once import once
 from tiny_tasks import TINY
 
@@ -76,8 +79,9 @@ def test_two_ranks_train_one_run_and_one_of_them_speaks(run: Run) -> None:
 
 
 @pytest.mark.slow
-def test_two_ranks_evaluate_as_one_does(run: Run) -> None:
-    words = ("evaluate", str(run.folder), "--split", "test", "--json")
+def test_two_ranks_evaluate_as_one_does(tmp_path: Path, run: Run) -> None:
+    shutil.copytree(run.folder, tmp_path / "run")
+    words = ("evaluate", str(tmp_path / "run"), "--split", "test", "--json")
     alone = subprocess.run(
         [sys.executable, "-m", "glassformer", *words], capture_output=True, text=True, env=environment(), check=True
     )
@@ -121,7 +125,8 @@ def test_a_lost_rank_starts_all_again_from_the_last_checkpoint(tmp_path: Path) -
         said, complained = process.communicate()
         assert process.returncode == 0, complained[-3000:]
     assert sum("goes on from step" in line for line in said.splitlines()) == 1
-    assert sum("rank 1 of 2 has ended without a word" in line for line in complained.splitlines()) == 1
+    gone = [line for line in ours(complained) if line.startswith("rank ")]
+    assert gone and "rank 1 of 2 has ended without a word" in gone[0], complained[-3000:]
     run = Run.open(out)
     assert run.status["state"] == "finished"
     steps = [line["step"] for line in run.log.read() if line["kind"] == "train"]
@@ -151,3 +156,20 @@ def test_a_sweep_gives_each_rank_trials_of_its_own(tmp_path: Path) -> None:
     runs = [Run.open(path.parent) for path in sorted(out.rglob("config.toml"))]
     assert [one.status["state"] for one in runs] == ["finished", "finished"]
     assert all(one.config.train.ranks is None for one in runs)
+
+
+def test_a_time_limit_is_a_number_of_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = dict(zip(GIVEN_BY_TORCHRUN, ("0", "2", "0", "127.0.0.1", "1"), strict=True))
+    for name, value in {**given, TIMEOUT: "soon"}.items():
+        monkeypatch.setenv(name, value)
+    assert under_torchrun()
+    message = "GLASSFORMER_RANK_TIMEOUT='soon' is not a number of seconds above 0; write 600, for example"
+    with pytest.raises(RankError, match=message), ranks_here():
+        pass
+
+
+def test_only_torchrun_silences_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TORCH_CPP_LOG_LEVEL", raising=False)
+    hush()
+    assert "TORCH_CPP_LOG_LEVEL" not in os.environ
+    assert not under_torchrun({"RANK": "0"})
