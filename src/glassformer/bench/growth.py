@@ -129,6 +129,7 @@ def draw(numbers: dict[str, Any], theme: Theme, lang: str) -> Figure:
     for axes, title, curves in zip(panels, ("seconds", "megabytes"), (busy | straight, memory), strict=True):
         lines(axes, theme, pairs, curves, form=",.3g")
         logarithmic(axes, "x")
+        axes.xaxis.set_major_formatter("{x:,.0f}")  # small raised digits of a Hangul font can hardly be read
         axes.set_xlabel(say("columns.pairs", lang))
         axes.set_title(say(f"bench.growth_{title}", lang))
     logarithmic(panels[0])
