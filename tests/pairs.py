@@ -109,20 +109,30 @@ def live(kind: str, folder: Path, changes: Mapping[str, Any], model: Mapping[str
 
 
 VARIANTS = {"one": (1, None), "ddp": (2, "ddp"), "fsdp": (2, "fsdp")}
+CASES: dict[str, tuple[str, dict[str, Any]]] = {  # the recipe of every task, and those losses that none of them has
+    **{kind: (kind, {}) for kind in TASKS},
+    "smoothed and chunked": ("translation", {"loss": {"kind": "cross_entropy", "smoothing": 0.1}, "chunk": 16}),
+    "focal": ("classification", {"loss": {"kind": "focal", "gamma": 2.0}}),
+    "binary_cross_entropy": ("classification", {"loss": "binary_cross_entropy"}),
+    "mae": ("forecasting", {"loss": "mae"}),
+    "huber": ("forecasting", {"loss": {"kind": "huber", "delta": 0.5}}),
+}
+EACH = (1, 2)  # micro-batches of each of two ranks: without accumulation and with it
 
 
-def main(folder: Path, kinds: list[str]) -> None:
-    """Every task on one rank and on two, with and without accumulation on each."""
+def main(folder: Path, cases: list[str]) -> None:
+    """Every case on one rank and on two."""
     failed = 0
-    for kind in kinds:
+    for case in cases:
+        kind, more = CASES[case]
         for name, (world, parallel) in VARIANTS.items():
-            for each in (1, 2) if kind == "translation" else (1,):  # micro-batches of each of two ranks
-                changes = {"accumulate": each * 2 // world} | ({"parallel": parallel} if parallel else {})
-                place = folder / kind / f"{name}-{each}"
+            for each in EACH:
+                changes = {**more, "accumulate": each * 2 // world} | ({"parallel": parallel} if parallel else {})
+                place = folder / case / f"{name}-{each}"
                 place.parent.mkdir(parents=True, exist_ok=True)
                 failed += any(ended(start(world, live(kind, place, changes, {}))))
     sys.exit(bool(failed))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:] or list(TASKS))
+    main(Path(sys.argv[1]), sys.argv[2:] or list(CASES))

@@ -41,7 +41,9 @@ def test_the_picture_has_time_and_memory_of_every_command_at_every_size(lang: st
         figure = laid_out(finish(draw(numbers, LIGHT, lang)))
     assert not any(find(figure) for find in (misprints, cut_off, crossing, small, unexplained))
     time, memory = figure.axes
-    assert (time.get_xscale(), time.get_yscale(), memory.get_xscale(), memory.get_yscale()) == ("log",) * 3 + ("linear",)
+    assert (time.get_xscale(), time.get_yscale(), memory.get_xscale(), memory.get_yscale()) == ("log",) * 3 + (
+        "linear",
+    )
     curves = [line for line in time.lines if len(line.get_xdata()) > 1]  # type: ignore[arg-type]
     assert [list(line.get_ydata()) for line in curves[:-1]] == [  # type: ignore[arg-type]
         [row[what]["busy"] for row in numbers["rows"]] for what in growth.WHAT

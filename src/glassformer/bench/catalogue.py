@@ -10,6 +10,7 @@ from glassformer.bench import (
     decoding,
     explorer,
     families,
+    full_size,
     gpt_step,
     growth,
     initial_loss,
@@ -66,6 +67,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "families": Benchmark(families.run, families.table),
     "loading": Benchmark(loading.run, loading.table),
     "pretrained": Benchmark(pretrained.run, pretrained.table),
+    "full-size": Benchmark(full_size.run, full_size.table),
     "growth": Benchmark(growth.run, growth.table, growth.draw),
     "explorer": Benchmark(explorer.run, explorer.table),
 }
