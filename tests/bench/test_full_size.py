@@ -33,7 +33,9 @@ def test_the_recipe_is_prepared_trained_killed_and_resumed(tmp_path: Path, monke
     assert 0 < found["timed"]["start"] + found["timed"]["first"] < found["timed"]["whole"]
     assert all(0 <= rank["difference"] < 1e-5 for rank in found["ranks"].values()), found["ranks"]
     assert [len(row) for row in table(found, "en")] == [2] * 17
-    with pytest.raises(InputError, match=r"train .*full-size\.toml .* ended with exit code 1"):  # there is a run already
+    with pytest.raises(
+        InputError, match=r"train .*full-size\.toml .* ended with exit code 1"
+    ):  # there is a run already
         Commands(tmp_path / "full-size.toml", tmp_path, {}).run("timed", ())
 
 
