@@ -9,6 +9,7 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -34,19 +35,21 @@ def free_port() -> int:
         return port
 
 
-def start(world: int, work: Callable[[Ranks], None]) -> list[int]:
-    """Fork so many ranks; their process ids. A failed one exits with 1."""
-    port, children = free_port(), []
+def start(world: int, *works: Callable[[Ranks], None]) -> list[int]:
+    """Fork so many ranks, which meet for each of the works; their process ids. A failed one exits with 1."""
+    ports, children = [free_port() for _ in works], []
     for rank in range(world):
         child = os.fork()
         if child == 0:
-            told = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": world, "MASTER_PORT": port}
+            told = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": world}
             os.environ |= {"MASTER_ADDR": "127.0.0.1", **{name: str(value) for name, value in told.items()}}
             status = 1
             try:
                 torch.set_num_threads(1)
-                with ranks_here() as ranks:
-                    work(ranks)
+                for work, port in zip(works, ports, strict=True):
+                    os.environ["MASTER_PORT"] = str(port)
+                    with ranks_here() as ranks:
+                        work(ranks)
                 status = 0
             except SystemExit:
                 pass
@@ -109,20 +112,32 @@ def live(kind: str, folder: Path, changes: Mapping[str, Any], model: Mapping[str
 
 
 VARIANTS = {"one": (1, None), "ddp": (2, "ddp"), "fsdp": (2, "fsdp")}
+CASES: dict[str, tuple[str, dict[str, Any]]] = {  # the recipe of every task, and losses and more that none of them has
+    **{kind: (kind, {}) for kind in TASKS},
+    "smoothed and chunked": ("translation", {"loss": {"kind": "cross_entropy", "smoothing": 0.1}, "chunk": 16}),
+    "focal": ("classification", {"loss": {"kind": "focal", "gamma": 2.0}}),
+    "binary_cross_entropy": ("classification", {"loss": "binary_cross_entropy"}),
+    "mae": ("forecasting", {"loss": "mae"}),
+    "huber": ("forecasting", {"loss": {"kind": "huber", "delta": 0.5}}),
+    "recomputed": ("translation", {"recompute": True}),
+    "sgd": ("language_model", {"optimizer": {"kind": "sgd", "momentum": 0.9, "weight_decay": 0.01}, "clip": 0.5}),
+}
+EACH = (1, 2)  # micro-batches of each of two ranks: without accumulation and with it
 
 
-def main(folder: Path, kinds: list[str]) -> None:
-    """Every task on one rank and on two, with and without accumulation on each."""
-    failed = 0
-    for kind in kinds:
-        for name, (world, parallel) in VARIANTS.items():
-            for each in (1, 2) if kind == "translation" else (1,):  # micro-batches of each of two ranks
-                changes = {"accumulate": each * 2 // world} | ({"parallel": parallel} if parallel else {})
-                place = folder / kind / f"{name}-{each}"
-                place.parent.mkdir(parents=True, exist_ok=True)
-                failed += any(ended(start(world, live(kind, place, changes, {}))))
-    sys.exit(bool(failed))
+def main(folder: Path, cases: list[str]) -> None:
+    """Every case on one rank and on two."""
+    failed = False
+    for name, (world, parallel) in VARIANTS.items():
+        works = []
+        for case, each in product(cases, EACH):
+            kind, more = CASES[case]
+            changes = {**more, "accumulate": each * 2 // world} | ({"parallel": parallel} if parallel else {})
+            (folder / case).mkdir(parents=True, exist_ok=True)
+            works.append(live(kind, folder / case / f"{name}-{each}", changes, {}))
+        failed |= any(ended(start(world, *works)))
+    sys.exit(failed)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2:] or list(TASKS))
+    main(Path(sys.argv[1]), sys.argv[2:] or list(CASES))

@@ -7,14 +7,18 @@ import json
 import os
 import signal
 import sys
+import tempfile
 import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from glassformer.errors import FileError, GlassformerError
-from glassformer.ranks import Ranks
+from glassformer.ranks import LATEST_NEWS, Ranks
+from glassformer.runs.shards import write_shards
 from glassformer.torchrun import TIMEOUT, ranks_here
 from pairs import free_port
 
@@ -75,6 +79,29 @@ def first_is_killed(ranks: Ranks) -> Any:
     return [ranks.sum(1) for _ in range(100)]
 
 
+def both_find(ranks: Ranks) -> Any:
+    """What every rank finds out for itself, as of a checkpoint that all of them read."""
+    ranks.wait()
+    raise FileError("no_such_file", path="data.tsv")
+
+
+def second_is_silent(ranks: Ranks) -> Any:
+    """It is alive, but nothing comes from it any more."""
+    ranks.wait()
+    if ranks.rank == 1:
+        time.sleep(2.0 + LATEST_NEWS + 3.0)
+        os._exit(0)
+    return ranks.sum(1)
+
+
+def second_is_killed_in_a_save(ranks: Ranks) -> Any:
+    ranks.wait()
+    if ranks.rank == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    with tempfile.TemporaryDirectory() as folder, ranks.within_reach():
+        write_shards(Path(folder), {"model": {"weight": torch.zeros(3)}})
+
+
 def outcome(story: Callable[[Ranks], Any]) -> dict[str, Any]:
     """What a rank ends with: its answer, its line, or nothing at all."""
     try:
@@ -109,7 +136,18 @@ def play(story: Callable[[Ranks], Any], folder: Path, here: tuple[int, ...] = (0
     return [json.loads(file.read_text()) if file.exists() else None for file in files]
 
 
-STORIES = (told, waited, first_fails, second_fails, second_cannot, second_is_killed, first_is_killed)
+STORIES = (
+    told,
+    waited,
+    first_fails,
+    second_fails,
+    second_cannot,
+    both_find,
+    second_is_killed,
+    second_is_killed_in_a_save,
+    second_is_silent,
+    first_is_killed,
+)
 
 
 def main(folder: Path) -> None:

@@ -60,6 +60,7 @@ def test_long_work_of_the_first_is_waited_for_whatever_the_time_limit() -> None:
         ("first_fails", [LOST, None]),
         ("second_fails", [None, f"rank 1 of 2: {LOST}"]),
         ("second_cannot", [None, f"rank 1 of 2: {LOST}"]),
+        ("both_find", [LOST, None]),
     ],
 )
 def test_who_fails_says_why_and_the_others_stop_without_a_word(story: str, lines: list[str | None]) -> None:
@@ -68,11 +69,19 @@ def test_who_fails_says_why_and_the_others_stop_without_a_word(story: str, lines
 
 
 @pytest.mark.slow
-def test_a_rank_that_was_killed_is_named_by_one_of_the_others() -> None:
-    left, killed = told("second_is_killed")
+@pytest.mark.parametrize("story", ["second_is_killed", "second_is_killed_in_a_save"])
+def test_a_rank_that_was_killed_is_named_by_one_of_the_others(story: str) -> None:
+    left, killed = told(story)
     assert killed is None
-    assert left["line"].startswith("rank 1 of 2 has ended without a word (killed, or out of memory), so training stops")
+    assert left["line"].startswith("rank 1 of 2 has ended without a word (killed, or out of memory), so all stop")
     assert left["korean"].startswith("랭크 1(전체 2개): 아무 말 없이 끝났습니다")
+
+
+@pytest.mark.slow
+def test_a_rank_that_is_not_heard_of_any_more_is_named() -> None:
+    left, silent = told("second_is_silent")
+    assert silent is None
+    assert left["line"].startswith("rank 0 of 2 hears nothing from rank 1 (") and "so all stop" in left["line"]
 
 
 @pytest.mark.slow

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 LATEST_NEWS = 5.0  # seconds in which a rank that fails can still say so
-LOST = threading.Event()  # another rank is gone: this process is about to say so and to end
+ENDING = threading.Event()  # this process has failed or has lost another, and is about to say so and to end
 
 
 @dataclass(frozen=True)
@@ -153,10 +153,29 @@ class Ranks:
         try:
             yield
         except RuntimeError as error:
-            if not self.joined or not _of_network(error):
+            if not self.joined or not of_network(error):
                 raise
-            self._stop_with_others(LATEST_NEWS)
-            raise self._unreachable(error) from error
+            raise self._lost(error) from error
+
+    def _lost(self, error: RuntimeError) -> RankLostError:
+        """What has become of another: it has failed or ended; else which of them do not miss anybody themselves."""
+        self._tell(f"misses/{self.rank}", error)
+        self._stop_with_others(LATEST_NEWS)
+        here = [other for other in range(self.world) if self._told(f"misses/{other}")]
+        if len(here) == self.world:
+            return self._unreachable(error)
+        silent = ", ".join(str(other) for other in range(self.world) if other not in here)
+        return RankLostError("ranks_silent", rank=here[0], silent=silent, world=self.world, why=short_reason(error))
+
+    def said_by_first(self, error: GlassformerError) -> bool:
+        """Whether rank 0 fails with the same words: what all of them find out, it alone says."""
+        assert self.store is not None
+        until = time.monotonic() + LATEST_NEWS
+        with suppress(RankLostError):  # rank 0 kept the store
+            while not self._told("failed/0") and time.monotonic() < until:
+                time.sleep(0.05)
+            return self._told("failed/0") and self.store.get("failed/0").decode() == str(error)
+        return False
 
     def _stop_with_others(self, patience: float = 0.0) -> None:
         """Raise if another rank has failed or has gone without a word; look out for it for so many seconds."""
@@ -183,6 +202,13 @@ class Ranks:
     def _unreachable(self, error: RuntimeError) -> RankLostError:
         return RankLostError("rank_unreachable", rank=self.rank, world=self.world, why=short_reason(error))
 
+    def _tell(self, key: str, error: RuntimeError) -> None:
+        assert self.store is not None
+        try:
+            self.store.set(key, "")
+        except RuntimeError:
+            raise self._unreachable(error) from error
+
     def _told(self, key: str) -> bool:
         assert self.store is not None
         try:
@@ -195,14 +221,14 @@ class RankLostError(RankError):
     """Another rank is gone, so this one stops: it failed, ended without a word, or is out of reach."""
 
     def __init__(self, key: str, /, **values: object) -> None:
-        LOST.set()
+        ENDING.set()
         super().__init__(key, **values)
 
     def is_said_by(self, rank: int) -> bool:
         """If another has ended, one speaks for all that are left; if it could still say why itself, none does."""
         if self.key == "rank_gone":
             return rank == (1 if self.values["rank"] == 0 else 0)
-        return self.key == "rank_unreachable"
+        return self.key == "rank_unreachable" or (self.key == "ranks_silent" and rank == self.values["rank"])
 
 
 ALONE = Ranks()
@@ -219,7 +245,8 @@ def _has_ended(process: str) -> bool:
         return False
 
 
-def _of_network(error: RuntimeError) -> bool:
+def of_network(error: RuntimeError) -> bool:
+    """Whether an error of torch means that another rank cannot be reached."""
     marks = ("gloo", "Connection", "NCCL", "Timed out")
     return type(error).__name__.startswith("Dist") or any(mark in str(error) for mark in marks)
 

@@ -15,7 +15,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from glassformer.errors import GlassformerError, RankError, reason
-from glassformer.ranks import ALONE, LOST, RankLostError, Ranks, short_reason
+from glassformer.ranks import ALONE, ENDING, RankLostError, Ranks, short_reason
 
 if TYPE_CHECKING:
     from torch.distributed.distributed_c10d import Store
@@ -58,6 +58,7 @@ def ranks_here(*, always: bool = False) -> Iterator[Ranks]:
     patience = timedelta(seconds=_timeout())
     ranks = Ranks(rank, world, local, _meeting(rank, world, patience))
     dist.init_process_group(backend, store=ranks.store, rank=rank, world_size=world, timeout=patience)
+    ENDING.clear()
     before = _patiently_ended()
     try:
         yield ranks
@@ -65,27 +66,33 @@ def ranks_here(*, always: bool = False) -> Iterator[Ranks]:
         if error.is_said_by(rank):
             raise
         raise SystemExit(1) from error
+    except GlassformerError as error:
+        ENDING.set()
+        ranks.tell_failure(error)
+        if ranks.first:
+            raise
+        if ranks.said_by_first(error):
+            raise SystemExit(1) from error
+        raise RankError("rank_failed", rank=rank, world=world, why=reason(error)) from error
     except BaseException as error:
         ranks.tell_failure(error)
-        if isinstance(error, GlassformerError) and not ranks.first:
-            raise RankError("rank_failed", rank=rank, world=world, why=reason(error)) from error
         raise
     finally:
         gc.collect()  # what still holds the group would end it while the process ends, and abort
         with suppress(Exception):  # after another rank is gone, saying goodbye fails too
             dist.destroy_process_group()
-        if before is not None and not LOST.is_set():
+        if before is not None and not ENDING.is_set():
             signal.signal(signal.SIGTERM, before)
 
 
 def _patiently_ended() -> Any:
-    """torchrun sends SIGTERM to all as soon as one has ended: who is about to say which one may finish. Returns how
-    that signal was handled before; None outside the main thread, which cannot listen."""
+    """torchrun sends SIGTERM to all as soon as one has ended: who is about to say why may finish. Returns how that
+    signal was handled before; None outside the main thread, which cannot listen."""
     if threading.current_thread() is not threading.main_thread():
         return None
 
     def end(number: int, frame: FrameType | None) -> None:
-        if not LOST.is_set():
+        if not ENDING.is_set():
             raise SystemExit(128 + number)
 
     before = signal.getsignal(signal.SIGTERM)

@@ -20,6 +20,7 @@ from glassformer.cli.commands import whole_command
 from glassformer.cli.options import overrides
 from glassformer.config.recipe import TrainConfig
 from glassformer.loading import open_recipe
+from glassformer.ranks import Ranks
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SLURM, JOB = EXAMPLES / "slurm.sh", EXAMPLES / "pytorchjob.yaml"
@@ -238,5 +239,8 @@ def test_runs_and_data_outlive_the_pods() -> None:
     assert out.startswith("/volume/") and data.startswith("/volume/")
     elastic = job["spec"]["elasticPolicy"]
     assert elastic["minReplicas"] <= pod["replicas"] <= elastic["maxReplicas"]
+    devices = int(job["spec"]["nprocPerNode"])
+    for nodes in range(elastic["minReplicas"], elastic["maxReplicas"] + 1):  # each may begin the run, or go on with it
+        Ranks(world=nodes * devices).share_of(pod["replicas"] * devices)
     assert pod["restartPolicy"] == "OnFailure"
     assert container()["resources"]["limits"]["nvidia.com/gpu"] == int(job["spec"]["nprocPerNode"])

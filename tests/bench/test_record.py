@@ -11,8 +11,21 @@ import torch
 
 from glassformer.bench import published, published_runs, real, table3
 from glassformer.bench.catalogue import BENCHMARKS
-from glassformer.bench.record import RESULTS, BenchResult, markdown, recorded_results, render, result
+from glassformer.bench.record import (
+    PICTURES,
+    RESULTS,
+    BenchResult,
+    markdown,
+    picture,
+    recorded_results,
+    render,
+    result,
+    write_pictures,
+)
 from glassformer.errors import FileError
+
+ROOT = Path(__file__).parents[2]
+DRAWN = [name for name, bench in BENCHMARKS.items() if bench.draw is not None]
 
 
 def test_a_result_says_where_it_comes_from(tmp_path: Path) -> None:
@@ -82,7 +95,7 @@ def test_recorded_results_speak_no_language(path: Path) -> None:
 
 def test_every_benchmark_is_recorded_or_waits_for_an_accelerator() -> None:
     """What waits is in no table: remove it here when its record is there."""
-    assert [name for name in BENCHMARKS if not recorded_results(name)] == [*real.REAL]
+    assert [name for name in BENCHMARKS if not recorded_results(name)] == [*real.REAL, "full-size"]
 
 
 @pytest.mark.slow
@@ -100,6 +113,29 @@ def test_render_fills_what_stands_between_the_markers() -> None:
     assert "old" not in filled
     assert filled.endswith("<!-- end -->\nafter\n")
     assert render(filled, "en") == filled
+
+
+def numbers_in(svg: str) -> list[str]:
+    """What a picture shows: where its numbers come from, and each of them; not where it stands, which fonts decide."""
+    return [*re.findall(r'aria-label="([^"]*)"', svg), *re.findall(r"<title>([^<]*)</title>", svg)]
+
+
+@pytest.mark.parametrize("lang", ["en", "ko"])
+@pytest.mark.parametrize("name", DRAWN)
+def test_pictures_of_the_documents_are_those_of_the_recorded_results(name: str, lang: str) -> None:
+    kept = (ROOT / PICTURES / f"{name}.{lang}.svg").read_text(encoding="utf-8")
+    assert numbers_in(kept) == numbers_in(picture(name, lang)), "run `make tables`"
+    assert len(numbers_in(kept)) > 10 and "var(" not in kept
+    shown = f"../pictures/{name}.{lang}.svg)"
+    assert sum(shown in path.read_text(encoding="utf-8") for path in (ROOT / "docs" / lang).glob("*.md")) == 1
+
+
+def test_pictures_are_drawn_beside_the_documents(tmp_path: Path) -> None:
+    (tmp_path / PICTURES).mkdir(parents=True)
+    write_pictures(tmp_path)
+    assert sorted(path.name for path in (tmp_path / PICTURES).iterdir()) == [
+        f"{name}.{lang}.svg" for name in sorted(DRAWN) for lang in ("en", "ko")
+    ]
 
 
 def test_tables_speak_both_languages() -> None:

@@ -58,3 +58,18 @@ def test_every_word_is_another() -> None:
     spelled = stand_in._spelled("en")
     assert len(spelled) == WORDS
     assert len(np.unique(spelled.view(np.uint64).reshape(-1))) == WORDS
+
+
+@pytest.mark.slow
+def test_as_large_as_wmt14_it_has_more_than_two_million_different_words(corpus: list[list[str]]) -> None:
+    """Expected: Σ 1 − (1 − p)ⁿ over all words of a side; the formula agrees with what a small corpus really holds."""
+    chances = np.diff(stand_in._sums(), prepend=0.0)
+
+    def different(words: float) -> float:
+        return float(-np.expm1(words * np.log1p(-chances)).sum())
+
+    sides = [{word for line in side for word in line.split()} for side in corpus]
+    count = sum(len(line.split()) for line in corpus[0])
+    assert len(sides[0]) == len(sides[1]) == pytest.approx(different(count), rel=0.01)
+    assert not sides[0] & sides[1]
+    assert 2 * different(4_500_000 * MEAN) > 2_000_000

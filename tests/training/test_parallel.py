@@ -10,11 +10,12 @@ import pytest
 import torch
 
 import pairs
-from glassformer.losses import Sum
+from glassformer.losses import LOSSES, Sum
 from glassformer.tasks import TASKS
 from glassformer.training.parallel import Spread, lying, room_for
 from once import once
 from small_run import examples, run_config, small_model, translation
+from tiny_tasks import tiny
 
 
 def spread_runs(folder: Path) -> None:
@@ -25,17 +26,18 @@ def spread_runs(folder: Path) -> None:
     assert ran.returncode == 0, ran.stderr[-3000:]
 
 
-def found(kind: str, name: str) -> list[list[float]]:
-    values: list[list[float]] = json.loads((once("spread-runs", spread_runs) / kind / f"{name}.json").read_text())
+def found(case: str, name: str) -> list[list[float]]:
+    values: list[list[float]] = json.loads((once("spread-runs", spread_runs) / case / f"{name}.json").read_text())
     return values
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("parallel", ["ddp", "fsdp"])
-@pytest.mark.parametrize(("kind", "each"), [*((kind, 1) for kind in TASKS), ("translation", 2)])
-def test_two_ranks_are_one_with_twice_the_micro_batches(kind: str, each: int, parallel: str) -> None:
+@pytest.mark.parametrize("each", pairs.EACH)
+@pytest.mark.parametrize("case", pairs.CASES)
+def test_two_ranks_are_one_with_twice_the_micro_batches(case: str, each: int, parallel: str) -> None:
     """First F7 for ranks: losses, gradient norms, targets and evaluations of every step, to 1e-12 in float64."""
-    one, two = found(kind, f"one-{each}"), found(kind, f"{parallel}-{each}")
+    one, two = found(case, f"one-{each}"), found(case, f"{parallel}-{each}")
     assert len(one) == len(two) == 4 + 2  # steps and evaluations
     for expected, given in zip(one, two, strict=True):
         assert given == pytest.approx(expected, rel=1e-12, abs=1e-12)
@@ -48,6 +50,12 @@ def test_two_micro_batches_of_two_ranks_are_another_step_than_one() -> None:
     """The comparison above can fail: twice the micro-batches take another step."""
     one, two = found("translation", "one-1"), found("translation", "ddp-2")
     assert two[0] != pytest.approx(one[0], rel=1e-6)
+
+
+def test_every_loss_is_among_them() -> None:
+    configs = [tiny(kind, train=more) for kind, more in pairs.CASES.values()]
+    assert {config.train.loss.kind for config in configs} == {*LOSSES}
+    assert {config.task.kind for config in configs} == {*TASKS}
 
 
 def test_on_one_device_it_is_the_task_itself() -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from glassformer.bench import (
     decoding,
     explorer,
     families,
+    full_size,
     gpt_step,
     growth,
     initial_loss,
@@ -31,12 +32,18 @@ from glassformer.bench import (
     weight_layout,
 )
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from glassformer.show.theme import Theme
+
 
 class Benchmark(NamedTuple):
-    """A measurement (numbers and codes only) and its table in a language: rows of text, the titles first."""
+    """A measurement (numbers and codes only), its table in a language (rows of text, the titles first), a picture."""
 
     run: Callable[[], dict[str, Any]]
     table: Callable[[dict[str, Any], str], list[list[str]]]
+    draw: Callable[[dict[str, Any], Theme, str], Figure] | None = None
 
 
 BENCHMARKS: dict[str, Benchmark] = {
@@ -60,6 +67,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "families": Benchmark(families.run, families.table),
     "loading": Benchmark(loading.run, loading.table),
     "pretrained": Benchmark(pretrained.run, pretrained.table),
-    "growth": Benchmark(growth.run, growth.table),
+    "full-size": Benchmark(full_size.run, full_size.table),
+    "growth": Benchmark(growth.run, growth.table, growth.draw),
     "explorer": Benchmark(explorer.run, explorer.table),
 }

@@ -12,13 +12,19 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from glassformer.bench.stand_in import write_stand_in
 from glassformer.bench.tree_memory import EVERY, watched_command
 from glassformer.config.recipe import RunConfig
 from glassformer.files import write_text
+from glassformer.show.drawing import lines, logarithmic
 from glassformer.words import say
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from glassformer.show.theme import Theme
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000, 4_500_000)
 MOST = "GLASSFORMER_GROWTH"  # the largest number of pairs to measure; not set: all
@@ -107,3 +113,25 @@ def table(numbers: dict[str, Any], lang: str) -> list[list[str]]:
             cells.append(f"{found['anonymous'] / 1e6:,.0f} MB")
         rows.append(cells)
     return [titles, *rows]
+
+
+def draw(numbers: dict[str, Any], theme: Theme, lang: str) -> Figure:
+    """Time over the number of pairs beside a line in proportion to them, and memory, which levels off."""
+    rows = numbers["rows"]
+    pairs = [row["pairs"] for row in rows]
+    names = {what: say(f"bench.growth_{what}", lang) for what in WHAT}
+    busy = {names[what]: [row[what]["busy"] for row in rows] for what in WHAT}
+    largest = rows[-1]["prepare"]["busy"]
+    straight = {say("bench.growth_straight", lang): [largest * count / pairs[-1] for count in pairs]}
+    memory = {names[what]: [row[what]["anonymous"] / 1e6 for row in rows] for what in WHAT}
+    figure = theme.figure(10, 4.4)
+    panels = figure.subplots(1, 2)
+    for axes, title, curves in zip(panels, ("seconds", "megabytes"), (busy | straight, memory), strict=True):
+        lines(axes, theme, pairs, curves, form=",.3g")
+        logarithmic(axes, "x")
+        axes.xaxis.set_major_formatter("{x:,.0f}")  # small raised digits of a Hangul font can hardly be read
+        axes.set_xlabel(say("columns.pairs", lang))
+        axes.set_title(say(f"bench.growth_{title}", lang))
+    logarithmic(panels[0])
+    panels[1].set_ylim(0)
+    return figure

@@ -127,6 +127,7 @@ class LogWatch:
     def __init__(self, path: Path) -> None:
         self.path, self.read = path, 0
         self.start: float | None = None  # seconds until training began
+        self.step = 0  # of the last line on training
         self.evaluations: list[Seen] = []
 
     def look(self, now: float) -> None:
@@ -138,8 +139,9 @@ class LogWatch:
             new, end, _ = log.read().rpartition(b"\n")
         self.read += len(new) + len(end)
         for record in map(json.loads, new.splitlines()):
-            if record["kind"] == "train" and self.start is None:
-                self.start = now - record["elapsed"]
+            if record["kind"] == "train":
+                self.step = record["step"]
+                self.start = now - record["elapsed"] if self.start is None else self.start
             if record["kind"] == "evaluation":
                 self.evaluations.append(Seen(record["step"], record["loss"], now))
 

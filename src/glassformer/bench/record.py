@@ -5,6 +5,8 @@ between two markers; no number is typed by hand.
 
 <!-- table: table3 -->
 <!-- end -->
+
+Where a benchmark has a picture, it lies beside the documents, drawn from the same results: pictures/NAME.LANG.svg.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ from glassformer.files import write_text
 from glassformer.provenance import commit, machine, versions
 from glassformer.show import Column, Table, minus
 from glassformer.words import say
+
+PICTURES = Path("docs") / "pictures"
 
 RESULTS = Path(__file__).parent / "results"
 _MARKED = re.compile(r"(?P<head><!-- table: (?P<name>[\w-]+) -->\n)(?:.*?)(?P<end><!-- end -->)", re.DOTALL)
@@ -88,6 +92,26 @@ def markdown(name: str, lang: str) -> str:
             table.add(*map(minus, row))
         parts += [table.to_markdown(), "", result.source(lang), ""]
     return "\n".join(parts)
+
+
+def picture(name: str, lang: str) -> str:
+    """The picture of a benchmark as SVG; what it shows and where the numbers come from is said in its label."""
+    from glassformer.show.figure import as_svg, finish, standalone
+    from glassformer.show.theme import LIGHT, styled
+
+    result, draw = recorded_results(name)[0], BENCHMARKS[name].draw
+    assert draw is not None
+    about = f"{say(f'bench.{name}_picture', lang)} · {result.source(lang)}"
+    with styled(LIGHT, lang):
+        figure = finish(draw(result.numbers, LIGHT, lang))
+    return standalone(as_svg(figure, name, lang, about, LIGHT), LIGHT)
+
+
+def write_pictures(root: Path) -> None:
+    """All pictures of benchmarks into the documents of a checkout."""
+    for name in (name for name, bench in BENCHMARKS.items() if bench.draw is not None):
+        for lang in ("en", "ko"):
+            write_text(root / PICTURES / f"{name}.{lang}.svg", picture(name, lang), durable=False)
 
 
 def render(text: str, lang: str) -> str:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from glassformer.errors import FileError
 from glassformer.files import read_json, write_json
+from glassformer.ranks import of_network
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -105,7 +106,7 @@ def _with_rows(tensor: Tensor) -> Tensor:
 
 @contextmanager
 def _one_line(folder: Path) -> Iterator[None]:
-    """torch tells the errors of all ranks with their tracebacks."""
+    """torch tells the errors of all ranks with their tracebacks. A rank that is gone is no matter of the disk."""
     from torch.distributed.checkpoint.api import CheckpointException
 
     try:
@@ -114,4 +115,6 @@ def _one_line(folder: Path) -> Iterator[None]:
         (rank, (first, _)), *_ = error.failures.items()
         raise FileError("shards", path=folder, rank=rank, why=str(first).splitlines()[0]) from error
     except (OSError, RuntimeError, AssertionError, KeyError, ValueError) as error:
+        if isinstance(error, RuntimeError) and of_network(error):
+            raise
         raise FileError("shards", path=folder, rank="–", why=str(error).splitlines()[0]) from error

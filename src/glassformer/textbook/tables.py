@@ -1,5 +1,7 @@
 """Tables of README and docs: benchmarks, plans, verdicts of the lessons, trained models; no number is typed by hand.
 
+Pictures of benchmarks are drawn from the same records.
+
 <!-- verdicts -->
 <!-- end -->
 
@@ -81,7 +83,8 @@ def render(text: str, lang: str) -> str:
 
 
 def main(root: Path) -> int:
-    """Fill in the tables of a checkout; returns how many documents changed."""
+    """Fill in the tables of a checkout and draw its pictures; returns how many documents changed."""
+    of_benchmarks.write_pictures(root)
     changed = 0
     for path, lang in of_benchmarks.documents(root):
         text = path.read_text(encoding="utf-8")

@@ -12,9 +12,11 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.optim.sgd import sgd as sgd_of_torch
 
 from glassformer.config.recipe import TrainConfig
 from glassformer.errors import FileError
+from glassformer.training.parallel import is_cut, lying_here
 
 ParameterGroups = list[dict[str, Any]]
 KEPT_OUT = "__dynamo_disable"  # torch's note at a function of how to call it
@@ -102,7 +104,27 @@ def forget_gradients(optimizer: torch.optim.Optimizer) -> None:
 @torch.no_grad()
 def update(optimizer: torch.optim.Optimizer) -> None:
     """The step of an optimiser itself, without what torch wraps around it."""
-    inspect.unwrap(type(optimizer).step)(optimizer)
+    if isinstance(optimizer, torch.optim.SGD) and any(is_cut(p) for p in optimizer.param_groups[0]["params"]):
+        _descend(optimizer)
+    else:
+        inspect.unwrap(type(optimizer).step)(optimizer)
+
+
+def _descend(optimizer: torch.optim.SGD) -> None:
+    """Gradient descent of the shares that lie here: no number needs another. torch itself can cut only Adam's step."""
+    about: Any = optimizer  # the two that training sets for each step
+    for group in optimizer.param_groups:
+        trained = [p for p in group["params"] if p.grad is not None]
+        buffers = [optimizer.state[p].get("momentum_buffer") for p in trained]
+        sgd_of_torch(
+            [lying_here(p) for p in trained],
+            [lying_here(p.grad) for p in trained],
+            [None if buffer is None else lying_here(buffer) for buffer in buffers],
+            fused=True,
+            grad_scale=about.grad_scale,
+            found_inf=about.found_inf,
+            **{key: group[key] for key in ("weight_decay", "momentum", "lr", "dampening", "nesterov", "maximize")},
+        )
 
 
 def state_tensors(optimizer: torch.optim.Optimizer, model: nn.Module) -> dict[str, Tensor]:

@@ -181,6 +181,12 @@ def whole(tensor: Tensor) -> Tensor:
     return cut.full_tensor() if is_cut(tensor) else tensor
 
 
+def lying_here(tensor: Tensor) -> Tensor:
+    """This rank's share of a tensor that may be cut, in the same memory."""
+    cut: Any = tensor
+    return cut.to_local() if is_cut(tensor) else tensor
+
+
 def lying(tensors: Mapping[str, Tensor], like: Callable[[str], Tensor | None]) -> dict[str, Tensor]:
     """Whole tensors that every rank has, as those of their names lie here: themselves, or this rank's shares."""
     return {name: _lying(x, like(name)) for name, x in tensors.items()}
