@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote, unquote
@@ -20,7 +22,7 @@ from in_browser import NEEDED, quiet_page, until
 pytestmark = NEEDED
 TEXT, HOME = "나는 학교에 간다", "나는 집에 간다"
 CROSS, FIRST = "decoder.blocks.2.cross_attention", "encoder.blocks.0.self_attention"
-OFF = "zero~*.positions.encoding"
+POSITIONS = {"ko-en": TEXT, "writer-en": "the old man"}
 
 
 @pytest.fixture(scope="module")
@@ -215,20 +217,59 @@ def test_pre_norm_against_post_norm(opened: Any) -> None:
     assert "share no axes" in page.text_content("[data-compare=distance]")
 
 
-def test_a_model_without_its_positions(opened: Any) -> None:
-    page = opened(text=TEXT)
-    page.click("[data-with=positions]")
-    until(page, lambda: page.input_value("#with-text") == TEXT and "encoding" in page.text_content("#compare-verdict"))
-    loaded = gf.load("ko-en")
-    (one, _), (other, _) = (
-        passed(loaded, {"text": TEXT}, edits) for edits in (None, {"*.positions.encoding": gf.zero()})
-    )
-    a, b = (trace[f"{CROSS}.weights"][0, 0] for trace in (one, other))
-    check_cells(page, a, b, [(i, i) for i in range(len(a))], [(i, i) for i in range(a.shape[1])])
-    check_stream(page, one, other)
-    assert f"with_edits={OFF}" in unquote(page.url)
-    page.click("[data-with=positions]")
-    until(page, lambda: page.input_value("#with-text") != TEXT)
+@pytest.mark.parametrize(
+    ("model", "kind"), [("ko-en", "none"), ("ko-en", "rotary"), ("ko-en", "alibi"), ("writer-en", "none")]
+)
+def test_the_same_weights_with_another_kind_of_position(opened: Any, model: str, kind: str) -> None:
+    text, loaded = POSITIONS[model], gf.load(model)
+    page = opened(model, text=text)
+    page.select_option("#with-position", kind)
+    page.wait_for_selector(f"[data-position={kind}]")
+    assert page.input_value("#with-text") == text and f"with_position={kind}" in page.url
+    other_model = gf.build(loaded.config.model, position=kind)
+    other_model.load_state_dict(loaded.model.state_dict())
+    other = dataclasses.replace(loaded, model=other_model.eval())
+    (one, _), (two, _) = (passed(each, {"text": text}) for each in (loaded, other))
+    name = page.eval_on_selector("canvas[data-map='compare.a']", "one => one.closest('section').textContent")
+    name = f"{CROSS if 'Cross' in name else FIRST.replace('encoder', loaded.config.model.family)}.weights"
+    check_map(page, "a", one[name][0, 0], 1.0)
+    check_map(page, "b", two[name][0, 0], 1.0)
+    if one[name].shape == two[name].shape:
+        difference = two[name][0, 0] - one[name][0, 0]
+        most = float(page.get_attribute(".signed-legend", "data-most"))
+        assert most == pytest.approx(float(difference.abs().max()), rel=1e-5)
+    for row in page.query_selector_all("[data-relative]"):
+        a, b = (trace[row.get_attribute("data-apart")][0] for trace in (one, two))
+        if a.shape == b.shape:
+            assert float(row.get_attribute("data-relative")) == pytest.approx(apart(a, b), rel=1e-4, abs=1e-6)
+    page.reload()
+    page.wait_for_selector(f"[data-position={kind}]")
+    page.select_option("#with-position", "")
+    page.wait_for_selector(f"[data-position={kind}]", state="detached")
+
+
+def test_one_altered_byte_is_seen(opened: Any) -> None:
+    page = opened(text=TEXT, with_text=HOME)
+    traces = [passed(gf.load("ko-en"), {"text": text})[0] for text in (TEXT, HOME)]
+    a, b = (trace[f"{CROSS}.weights"][0, 0] for trace in traces)
+    same = [(i, i) for i in range(3)], [(i, i) for i in range(4)]
+    check_cells(page, a, b, *same)
+    for name in ("a", "b", "difference"):
+
+        def alter(route: Any, name: str = name) -> None:
+            answer = route.fetch()
+            body, length = bytearray(answer.body()), int.from_bytes(answer.body()[:8], "little")
+            begin = json.loads(body[8 : 8 + length])[name]["data_offsets"][0]
+            body[8 + length + begin + 3] ^= 0x40  # of the exponent of its first number
+            route.fulfill(response=answer, body=bytes(body))
+
+        page.route("**/api/compare", alter)
+        with page.expect_response("**/api/compare"):
+            page.reload()
+        page.wait_for_selector(f"canvas[data-map='compare.{name}']")
+        with pytest.raises(AssertionError):
+            check_cells(page, a, b, *same)
+        page.unroute("**/api/compare")
 
 
 def test_what_an_interference_changes_and_the_same_on_both_sides(opened: Any) -> None:
