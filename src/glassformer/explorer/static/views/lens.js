@@ -1,8 +1,7 @@
 // The logit lens: what every layer would answer if the model stopped there, layer × position.
 
 import { h } from "../dom.js";
-import { answered } from "../lab/ask.js";
-import { signal } from "../signal.js";
+import { answered, written } from "../lab/ask.js";
 import { number, say } from "../words.js";
 
 /**
@@ -19,7 +18,7 @@ import { number, say } from "../words.js";
  */
 function make(owner, app) {
   const answer = answered(owner, app, "/api/lens", () => ({ edits: app.run.value?.question.edits ?? [] }));
-  const at = signal(/** @type {[number, number] | null} */ (null));
+  const at = written(owner, app, "lens");
   const intro = h("p", { class: "says" });
   const body = h("div", { class: "lens" });
   const one = h("div", { class: "lens-cell-open" });
@@ -27,12 +26,14 @@ function make(owner, app) {
     const { data, error } = answer.value;
     intro.textContent = error || say("explorer.lens.intro");
     intro.classList.toggle("error", Boolean(error));
-    body.replaceChildren(...(data ? [table(data, (cell) => (at.value = cell))] : []));
+    body.replaceChildren(...(data ? [table(data, (cell) => (at.value = cell.join(",")))] : []));
   });
   owner.effect(() => {
     const found = /** @type {Lens | null} */ (answer.value.data);
     if (!found) return;
-    const [layer, row] = at.value ?? [found.layers, 0];
+    const chosen = at.value.split(",").map(Number);
+    const known = chosen.length === 2 && found.top[chosen[0] ?? -1]?.[chosen[1] ?? -1];
+    const [layer = 0, row = 0] = known ? chosen : [found.layers, 0];
     const guesses = found.top[layer]?.[row];
     body.querySelectorAll("[aria-pressed]").forEach((cell) => cell.setAttribute("aria-pressed", String(cell.getAttribute("data-lens") === `${layer},${row}`)));
     one.replaceChildren(...(guesses ? opened(found, layer, row, guesses) : []));
