@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -9,9 +10,11 @@ import torch
 from torch import Tensor
 
 import glassformer as gf
+from explorer_models import MODELS, served, truth
+from explorer_models import opened as on_page
 from glassformer.explorer.inputs import read
 from glassformer.loading import Loaded
-from in_browser import NEEDED, quiet_page
+from in_browser import NEEDED, quiet_page, until
 
 pytestmark = NEEDED
 TEXT = "나는 학교에 간다"
@@ -200,6 +203,41 @@ def test_the_translation_that_the_model_writes_now(page: Any, url: str, loaded: 
     with torch.no_grad(), gf.edit(loaded.model, {"decoder.blocks.*.cross_attention.heads": gf.zero()}):
         chosen = loaded.model(*inputs.inputs)[0].argmax(-1)
     assert inputs.inputs[1][0, 1:].tolist() == chosen[:-1].tolist()
+
+
+@pytest.fixture(scope="module")
+def everything() -> Iterator[Any]:
+    with served(MODELS) as running:
+        yield running
+
+
+def apart(loaded: Loaded, before: Tensor, after: Tensor) -> float:
+    """How far an answer has moved, on average over its rows: probability, the forecast, or classes and boxes."""
+    kind, one, other = loaded.config.model.head.kind, before.double(), after.double()
+    if kind == "regression":
+        return float((one - other).abs().mean())
+    if kind == "objects":
+        boxes = (one[:, -4:] - other[:, -4:]).abs().mean(-1)
+        return float((moved(one[:, :-4], other[:, :-4]) + boxes).mean())
+    if one.shape[-1] == 1:
+        return float((one.sigmoid() - other.sigmoid()).abs())
+    return float(moved(one, other).mean())
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_head_of_every_family_is_switched_off(page: Any, everything: Any, name: str) -> None:
+    """The page measures its two runs, the server every head: both are what `gf` gives."""
+    known = truth(name)
+    attention = [one.removesuffix(".weights") for one in known.tensors if one.endswith(".weights")][-1]
+    with torch.no_grad(), gf.edit(known.loaded.model, {f"{attention}.heads": gf.zero(head=1)}):
+        after = known.given.run(known.loaded.model, known.given.inputs)[0]
+    wanted = apart(known.loaded, known.output, after)
+    on_page(page, everything.url, name, view="interfere", edits=f"zero~{attention}.heads~h1")
+    page.wait_for_selector("#moved", timeout=30_000)
+    assert wanted > 0
+    until(page, lambda: shown(page) == pytest.approx(wanted, rel=1e-3, abs=2e-6))
+    cell = page.locator(f"[data-head-of='{attention}'][data-head='1']")
+    until(page, lambda: float(cell.get_attribute("data-moved") or "nan") == pytest.approx(wanted, rel=1e-3, abs=2e-6))
 
 
 def test_a_picture_is_interfered_with_as_well(page: Any, url: str) -> None:
