@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote, unquote
@@ -336,6 +337,7 @@ def test_two_images_of_one_model(opened: Any) -> None:
     moved = float((said.softmax(-1) - says.softmax(-1)).abs().sum() / 2)
     until(page, lambda: abs(float(page.get_attribute("#compare-moved", "data-moved")) - moved) < 1e-4)
     check_stream(page, one, other)
+    assert re.match(r"“(\[CLS\]|patch \d)” → “(\[CLS\]|patch \d)”:", page.text_content("#compare-cell"))
 
 
 @pytest.mark.parametrize("lang", ["en", "ko"])

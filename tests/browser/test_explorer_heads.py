@@ -34,6 +34,9 @@ def test_every_map_has_the_colours_of_its_weights(page: Any, server: Any, name: 
     opened(page, server.url, name, view="heads")
     shown = drawn(page, ".head-grids")
     heads = known.loaded.config.model.n_heads
+    alone = known.given.target is None and not known.given.tensors
+    title = page.text_content(".head-kind h3")
+    assert ("each token" in title) == alone
     assert {(one["name"], one["head"]) for one in shown} == {(x, h) for x in attentions(known) for h in range(heads)}
     for one in shown:
         same_pixels(one, known)

@@ -154,6 +154,9 @@ def test_a_hidden_token_is_looked_at_by_no_head(page: Any, url: str, loaded: Loa
     every = ["encoder.blocks.*.self_attention.scores", "decoder.blocks.*.cross_attention.scores"]
     settled(page, float(moved(answer(loaded), answer(loaded, dict.fromkeys(every, hidden))).mean()))
     assert page.get_attribute(".hide-tokens [data-token='source:1']", "aria-pressed") == "true"
+    page.click("#undo")  # in both stacks, and one change all the same
+    settled(page, 0.0)
+    assert page.is_disabled("#undo")
 
 
 def test_a_cell_is_drawn_and_a_head_is_scaled(page: Any, url: str, loaded: Loaded) -> None:
@@ -268,6 +271,8 @@ def test_classes_are_one_answer_and_have_no_rows_to_choose(page: Any, url: str) 
     page.wait_for_selector(".outcome-table")
     assert page.locator(".outcome-table thead th").all_text_contents() == ["Row", "Before", "Now"]
     assert page.is_hidden(".for") and page.locator(".hide-tokens > div > .quiet").all_text_contents() == ["Hide:"]
+    names = page.locator(".hide-tokens .token").all_text_contents()
+    assert names == ["[CLS]", *(f"patch {i}" for i in range(1, 5))]  # a number would be a class here
 
 
 def test_on_a_telephone_the_answer_is_seen_whole(browser: Any, url: str) -> None:

@@ -94,6 +94,8 @@ def test_every_family_answers_after_every_layer(page: Any, everything: Any, name
             output = known.given.run(known.loaded.model, known.given.inputs)[0]
         rows = output if output.dim() == 2 else output[None]
         rows = torch.cat([torch.zeros_like(rows), rows], 1) if rows.shape[1] == 1 else rows
+        first = known.given.masked or ([len(rows) - 1] if known.loaded.task == "language_model" else [0])
+        assert page.get_attribute("[data-lens][aria-pressed=true]", "data-lens") == f"{count},{first[0]}"
         for row, share in enumerate(rows.softmax(-1).amax(-1).tolist()):
             assert number(page, f"[data-lens='{layer},{row}']", "data-p") == pytest.approx(share, rel=1e-4), (
                 layer,

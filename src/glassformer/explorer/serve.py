@@ -14,7 +14,7 @@ import uvicorn
 
 from glassformer.errors import UsageError
 from glassformer.explorer.app import make_app
-from glassformer.explorer.connections import SILENCE, Connection
+from glassformer.explorer.connections import Connection
 from glassformer.explorer.shelf import Shelf
 
 HOST, PORT = "127.0.0.1", 8017
@@ -117,7 +117,7 @@ def _config(shelf: Shelf) -> uvicorn.Config:
         access_log=False,
         lifespan="off",
         http=Connection,
-        timeout_keep_alive=int(SILENCE),
+        timeout_keep_alive=30,
         timeout_graceful_shutdown=1,
         h11_max_incomplete_event_size=32_768,
         server_header=False,

@@ -5,7 +5,7 @@ import { number, say } from "../words.js";
 
 /** @typedef {import("./tree.js").TreeNode} TreeNode */
 
-const [WIDE, HIGH, GAP, BESIDE] = [112, 34, 8, 30];
+const [WIDE, HIGH, GAP, BESIDE] = [132, 34, 8, 26];
 
 /**
  * @param {TreeNode[]} nodes

@@ -26,14 +26,15 @@ function make(owner, app) {
     const { data, error } = answer.value;
     intro.textContent = error || say("explorer.lens.intro");
     intro.classList.toggle("error", Boolean(error));
-    body.replaceChildren(...(data ? [table(data, (cell) => (at.value = cell.join(",")))] : []));
+    const side = app.run.peek()?.about.tokens.target?.length ? "target" : "source";
+    body.replaceChildren(...(data ? [table(data, side, (cell) => (at.value = cell.join(",")))] : []));
   });
   owner.effect(() => {
     const found = /** @type {Lens | null} */ (answer.value.data);
     if (!found) return;
     const chosen = at.value.split(",").map(Number);
     const known = chosen.length === 2 && found.top[chosen[0] ?? -1]?.[chosen[1] ?? -1];
-    const [layer = 0, row = 0] = known ? chosen : [found.layers, 0];
+    const [layer = 0, row = 0] = known ? chosen : [found.layers, usualRow(app.run.peek()?.about)];
     const guesses = found.top[layer]?.[row];
     body.querySelectorAll("[aria-pressed]").forEach((cell) => cell.setAttribute("aria-pressed", String(cell.getAttribute("data-lens") === `${layer},${row}`)));
     one.replaceChildren(...(guesses ? opened(found, layer, row, guesses) : []));
@@ -42,12 +43,23 @@ function make(owner, app) {
 }
 
 /**
+ * Where one looks first: at the gap, at what comes next, at the beginning of a translation.
+ * @param {import("../engine.js").About | undefined} about
+ */
+function usualRow(about) {
+  const rows = about?.output["top"]?.length ?? 1;
+  return about?.output["masked"]?.[0] ?? (about?.task === "language_model" ? rows - 1 : 0);
+}
+
+/**
  * @param {Lens} lens
+ * @param {"source" | "target"} side  whose tokens its columns are
  * @param {(cell: [number, number]) => void} pick
  */
-function table(lens, pick) {
+function table(lens, side, pick) {
+  const token = (/** @type {number} */ row) => (lens.positions[row] ? `${side}:${row}` : null);
   const order = Array.from({ length: lens.layers + 1 }, (_, i) => lens.layers - i); // as in Figure 1, the last on top
-  const heads = lens.positions.map((piece, row) => h("th", { scope: "col" }, h("span", { class: "piece" }, piece || "∑"), h("small", {}, `→ ${lens.answers[row]?.piece}`)));
+  const heads = lens.positions.map((piece, row) => h("th", { scope: "col", "data-token": token(row) }, h("span", { class: "piece" }, piece || "∑"), h("small", {}, `→ ${lens.answers[row]?.piece}`)));
   return h(
     "div",
     { class: "scroll", tabindex: "0", role: "group", "aria-label": say("explorer.views.lens") },
@@ -76,6 +88,7 @@ function table(lens, pick) {
                     type: "button",
                     class: `lens-cell${found ? " found" : ""}${lens.appears[row] === layer ? " first" : ""}`,
                     "data-lens": `${layer},${row}`,
+                    "data-token": token(row),
                     "data-p": best.p,
                     "aria-pressed": "false",
                     style: { "--share": best.p },
