@@ -61,7 +61,6 @@ def test_every_map_has_the_colours_of_its_weights(page: Any, server: Any, name: 
     page.click("[data-shape=arcs]")
 
 
-@pytest.mark.parametrize("width", [1280, 390])
 def test_one_altered_byte_is_seen(page: Any, server: Any) -> None:
     known, name = truth("ko-en"), "decoder.blocks.2.cross_attention.weights"
 
@@ -82,6 +81,7 @@ def test_one_altered_byte_is_seen(page: Any, server: Any) -> None:
     assert len(wrong) == 1
 
 
+@pytest.mark.parametrize("width", [1280, 390])
 def test_a_token_on_either_side_says_how_much(browser: Any, server: Any, width: int) -> None:
     known, name = truth("ko-en"), "decoder.blocks.2.cross_attention.weights"
     with quiet_page(browser, width, color_scheme="dark") as page:
