@@ -44,7 +44,7 @@ def translation_limits(loaded: Loaded) -> Limits:
 def greedy_target(loaded: Loaded, source: Sequence[int]) -> list[int]:
     """The ids of the greedy translation of a framed source, without beginning and end.
 
-    Every question about one sentence needs it, and the ids themselves: a text would not always be split into them again.
+    Every question about a sentence needs it, and the ids themselves: a text is not always split into them again.
     """
     known, key = _known.setdefault(loaded.model, OrderedDict()), tuple(source)
     if key not in known:

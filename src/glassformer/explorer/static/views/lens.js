@@ -38,6 +38,10 @@ function make(owner, app) {
     const guesses = found.top[layer]?.[row];
     body.querySelectorAll("[aria-pressed]").forEach((cell) => cell.setAttribute("aria-pressed", String(cell.getAttribute("data-lens") === `${layer},${row}`)));
     one.replaceChildren(...(guesses ? opened(found, layer, row, guesses) : []));
+    const [scroller, cell] = [".scroll", "[aria-pressed=true]"].map((part) => body.querySelector(part));
+    if (!scroller || !cell) return;
+    const [outer, inner] = [scroller.getBoundingClientRect(), cell.getBoundingClientRect()];
+    if (inner.left < outer.left || inner.right > outer.right) scroller.scrollLeft += (inner.left + inner.right - outer.left - outer.right) / 2;
   });
   return h("div", { class: "lens-view stage" }, intro, body, one);
 }
