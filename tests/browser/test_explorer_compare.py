@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
+import re
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote, unquote
@@ -20,7 +23,8 @@ from in_browser import NEEDED, quiet_page, until
 pytestmark = NEEDED
 TEXT, HOME = "나는 학교에 간다", "나는 집에 간다"
 CROSS, FIRST = "decoder.blocks.2.cross_attention", "encoder.blocks.0.self_attention"
-OFF = "zero~*.positions.encoding"
+MASKED = (222.0, 225, 232)
+POSITIONS = {"ko-en": TEXT, "writer-en": "the old man"}
 
 
 @pytest.fixture(scope="module")
@@ -79,8 +83,8 @@ def shown(value: float) -> str:
     return f"{value:.3f}".replace("-", "−")
 
 
-def check_map(page: Any, name: str, wanted: Tensor, most: float) -> None:
-    """The pixels of a map against its numbers: paper at 0, one colour above and the other below."""
+def check_map(page: Any, name: str, wanted: Tensor, most: float, causal: bool = False) -> None:
+    """The pixels of a map against its numbers: paper at 0, one colour above, the other below; grey what is masked."""
     pixels = page.eval_on_selector(
         f"canvas[data-map='compare.{name}']",
         "canvas => { const {width, height} = canvas;"
@@ -90,6 +94,8 @@ def check_map(page: Any, name: str, wanted: Tensor, most: float) -> None:
     zero, low, high = (torch.tensor(rgb) for rgb in ([246.0, 247, 250], [178.0, 74, 34], [28.0, 76, 172]))
     share = ((wanted / most).clamp(-1, 1) * 255).round()[..., None] / 255
     colours = torch.where(share < 0, zero + (low - zero) * -share, zero + (high - zero) * share)
+    if causal:
+        colours = torch.where(torch.ones_like(wanted).tril().bool()[..., None], colours, torch.tensor(MASKED))
     drawn = torch.tensor(pixels["data"]).reshape(*wanted.shape, 4)[..., :3]
     assert (drawn - colours).abs().max() <= 1.01
 
@@ -215,20 +221,65 @@ def test_pre_norm_against_post_norm(opened: Any) -> None:
     assert "share no axes" in page.text_content("[data-compare=distance]")
 
 
-def test_a_model_without_its_positions(opened: Any) -> None:
-    page = opened(text=TEXT)
-    page.click("[data-with=positions]")
-    until(page, lambda: page.input_value("#with-text") == TEXT and "encoding" in page.text_content("#compare-verdict"))
-    loaded = gf.load("ko-en")
-    (one, _), (other, _) = (
-        passed(loaded, {"text": TEXT}, edits) for edits in (None, {"*.positions.encoding": gf.zero()})
-    )
-    a, b = (trace[f"{CROSS}.weights"][0, 0] for trace in (one, other))
-    check_cells(page, a, b, [(i, i) for i in range(len(a))], [(i, i) for i in range(a.shape[1])])
-    check_stream(page, one, other)
-    assert f"with_edits={OFF}" in unquote(page.url)
-    page.click("[data-with=positions]")
-    until(page, lambda: page.input_value("#with-text") != TEXT)
+@pytest.mark.parametrize(
+    ("model", "kind"), [("ko-en", "none"), ("ko-en", "rotary"), ("ko-en", "alibi"), ("writer-en", "none")]
+)
+def test_the_same_weights_with_another_kind_of_position(opened: Any, model: str, kind: str) -> None:
+    text, loaded = POSITIONS[model], gf.load(model)
+    page = opened(model, text=text)
+    page.select_option("#with-position", kind)
+    page.wait_for_selector(f"[data-position={kind}]")
+    assert page.input_value("#with-text") == text and f"with_position={kind}" in page.url
+    other_model = gf.build(loaded.config.model, position=kind)
+    other_model.load_state_dict(loaded.model.state_dict())
+    other = dataclasses.replace(loaded, model=other_model.eval())
+    (one, _), (two, _) = (passed(each, {"text": text}) for each in (loaded, other))
+    name = page.eval_on_selector("canvas[data-map='compare.a']", "one => one.closest('section').textContent")
+    name = f"{CROSS if 'Cross' in name else FIRST.replace('encoder', loaded.config.model.family)}.weights"
+    causal = name.startswith("decoder") and "self" in name
+    check_map(page, "a", one[name][0, 0], 1.0, causal)
+    check_map(page, "b", two[name][0, 0], 1.0, causal)
+    if one[name].shape == two[name].shape:
+        difference = two[name][0, 0] - one[name][0, 0]
+        most = float(page.get_attribute(".signed-legend", "data-most"))
+        assert most == pytest.approx(float(difference.abs().max()), rel=1e-5)
+    for row in page.query_selector_all("[data-relative]"):
+        a, b = (trace[row.get_attribute("data-apart")][0] for trace in (one, two))
+        if a.shape == b.shape:
+            assert float(row.get_attribute("data-relative")) == pytest.approx(apart(a, b), rel=1e-4, abs=1e-6)
+    page.reload()
+    page.wait_for_selector(f"[data-position={kind}]")
+    page.select_option("#with-position", "")
+    page.wait_for_selector(f"[data-position={kind}]", state="detached")
+
+
+def altered(name: str) -> Any:
+    """A handler that turns a bit of the exponent of a tensor's first number over."""
+
+    def alter(route: Any) -> None:
+        answer = route.fetch()
+        body, length = bytearray(answer.body()), int.from_bytes(answer.body()[:8], "little")
+        begin = json.loads(body[8 : 8 + length])[name]["data_offsets"][0]
+        body[8 + length + begin + 3] ^= 0x40
+        route.fulfill(response=answer, body=bytes(body))
+
+    return alter
+
+
+def test_one_altered_byte_is_seen(opened: Any) -> None:
+    page = opened(text=TEXT, with_text=HOME)
+    traces = [passed(gf.load("ko-en"), {"text": text})[0] for text in (TEXT, HOME)]
+    a, b = (trace[f"{CROSS}.weights"][0, 0] for trace in traces)
+    same = [(i, i) for i in range(3)], [(i, i) for i in range(4)]
+    check_cells(page, a, b, *same)
+    for name in ("a", "b", "difference"):
+        page.route("**/api/compare", altered(name))
+        with page.expect_response("**/api/compare"):
+            page.reload()
+        page.wait_for_selector(f"canvas[data-map='compare.{name}']")
+        with pytest.raises(AssertionError):
+            check_cells(page, a, b, *same)
+        page.unroute("**/api/compare")
 
 
 def test_what_an_interference_changes_and_the_same_on_both_sides(opened: Any) -> None:
@@ -295,6 +346,7 @@ def test_two_images_of_one_model(opened: Any) -> None:
     moved = float((said.softmax(-1) - says.softmax(-1)).abs().sum() / 2)
     until(page, lambda: abs(float(page.get_attribute("#compare-moved", "data-moved")) - moved) < 1e-4)
     check_stream(page, one, other)
+    assert re.match(r"“(\[CLS\]|patch \d)” → “(\[CLS\]|patch \d)”:", page.text_content("#compare-cell"))
 
 
 @pytest.mark.parametrize("lang", ["en", "ko"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -109,6 +110,36 @@ def test_what_is_pointed_at_is_marked_everywhere(page: Any, server: Any) -> None
     assert page.locator(".head-picker .pill.hot").text_content() == "Head 3"
     page.hover("#figure .map-body >> nth=3")
     assert page.locator(".hot-token").count() > 1
+
+
+LEVELS = {  # where one looks → what is pointed at there, and whose heads light up beside it
+    ("", ""): ("#figure .box[data-at='decoder.0.cross_attention']", r"decoder\.\d\.cross_attention"),  # for all layers
+    ("2", "decoder"): ("#figure .box.layer[data-at='decoder.1']", r"decoder\.1"),
+    ("3", "decoder.1"): ("#figure .box[data-at='decoder.1.cross_attention']", r"decoder\.1\.cross_attention"),
+    ("4", "decoder.1.cross_attention.head2"): (
+        "#figure [data-tap=weights] header",
+        r"decoder\.1\.cross_attention\.head2",
+    ),
+    ("5", "decoder.1.cross_attention.weights.head2"): (
+        "#figure .terms button >> nth=1",
+        r"decoder\.1\.cross_attention\.head2",
+    ),
+}
+
+
+@pytest.mark.parametrize("where", LEVELS)
+def test_what_is_pointed_at_is_marked_at_every_level(page: Any, server: Any, where: tuple[str, str]) -> None:
+    (zoom, at), (pointed, heads) = where, LEVELS[where]
+    opened(page, server.url, "ko-en", view="heads", zoom=zoom, at=at, cell="2,1" if zoom == "5" else "")
+    page.locator(pointed).first.hover()
+    every = page.eval_on_selector_all(".head-cell", BOXES)
+    wanted = {one for one in every if re.match(rf"{heads}(\.|$)", one)}
+    until(page, lambda: {*page.eval_on_selector_all(".head-cell:is(.hot, .within)", BOXES)} == wanted)
+    assert wanted < set(every)
+    assert page.locator("#figure .hot").count() >= 1
+    if zoom == "5":  # the operand is the score of the second word
+        tokens = page.eval_on_selector_all(".hot-token", "all => all.map(one => one.dataset.token)")
+        assert set(tokens) == {"source:1"} and page.locator(".arc-token.hot-token").count() == 1
 
 
 def test_the_data_flow_through_the_figure_when_enter_is_pressed(browser: Any, server: Any) -> None:

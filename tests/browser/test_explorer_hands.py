@@ -177,6 +177,28 @@ def test_a_reader_finds_nothing_serious(browser: Any, server: Any, width: int, s
             assert told == [], at
 
 
+PHONE = ["ko-en-growing", "writer-ko", "masked-ko", "sentiment-ko", "digits", "clothes", "prices", "forecaster"]
+CUT = """() => [...document.querySelectorAll('.view :is(.card, .chart, .board, canvas)')].filter(one => {
+    const [box, view] = [one.getBoundingClientRect(), document.querySelector('.view').getBoundingClientRect()];
+    return box.width && box.right > view.right + 1 && !one.closest('.scroll, .map, .apart-scroll, .time-large');
+}).map(one => one.outerHTML.slice(0, 90))"""
+
+
+@pytest.mark.parametrize("model", PHONE)
+def test_nothing_sticks_out_on_a_telephone(browser: Any, server: Any, model: str) -> None:
+    with quiet_page(browser, 390) as page:
+        page.goto(f"{server.url}#model={model}&lang=ko")
+        page.wait_for_selector("#figure .box")
+        for view in views(page):
+            page.click(f"#tab-{view}")
+            settled(page)
+            assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, view
+            assert page.evaluate(CUT) == [], view
+            chosen = page.locator(".lens-cell[aria-pressed=true]")
+            if chosen.count():  # the answer that is looked at is seen
+                assert chosen.bounding_box()["x"] + chosen.bounding_box()["width"] <= 390
+
+
 def test_a_browser_without_float16_decodes_the_same(browser: Any, server: Any) -> None:
     known = truth("ko-en")
     for without in (True, False):

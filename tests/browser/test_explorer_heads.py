@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -33,6 +34,9 @@ def test_every_map_has_the_colours_of_its_weights(page: Any, server: Any, name: 
     opened(page, server.url, name, view="heads")
     shown = drawn(page, ".head-grids")
     heads = known.loaded.config.model.n_heads
+    alone = known.given.target is None and not known.given.tensors
+    title = page.text_content(".head-kind h3")
+    assert ("each token" in title) == alone
     assert {(one["name"], one["head"]) for one in shown} == {(x, h) for x in attentions(known) for h in range(heads)}
     for one in shown:
         same_pixels(one, known)
@@ -55,6 +59,26 @@ def test_every_map_has_the_colours_of_its_weights(page: Any, server: Any, name: 
     assert (large["name"], large["head"]) == (wanted, 1)
     same_pixels(large, known)
     page.click("[data-shape=arcs]")
+
+
+def test_one_altered_byte_is_seen(page: Any, server: Any) -> None:
+    known, name = truth("ko-en"), "decoder.blocks.2.cross_attention.weights"
+
+    def alter(route: Any) -> None:
+        answer = route.fetch()
+        body, length = bytearray(answer.body()), int.from_bytes(answer.body()[:8], "little")
+        begin = json.loads(body[8 : 8 + length])[name]["data_offsets"][0]
+        body[8 + length + begin + 1] ^= 0x04  # of the first weight of the first head
+        route.fulfill(response=answer, body=bytes(body))
+
+    page.route("**/api/trace", alter)
+    opened(page, server.url, "ko-en", view="heads", at="decoder.2.cross_attention.head0")
+    wrong = [one for one in drawn(page, ".head-grids") if one["name"] == name and one["head"] == 0]
+    page.click("[data-shape=matrix]")
+    for one in [*wrong, *drawn(page, ".one-head")]:
+        with pytest.raises(AssertionError):
+            same_pixels(one, known)
+    assert len(wrong) == 1
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -9,9 +10,11 @@ import torch
 from torch import Tensor
 
 import glassformer as gf
+from explorer_models import MODELS, served, truth
+from explorer_models import opened as on_page
 from glassformer.explorer.inputs import read
 from glassformer.loading import Loaded
-from in_browser import NEEDED, quiet_page
+from in_browser import NEEDED, quiet_page, until
 
 pytestmark = NEEDED
 TEXT = "나는 학교에 간다"
@@ -151,6 +154,9 @@ def test_a_hidden_token_is_looked_at_by_no_head(page: Any, url: str, loaded: Loa
     every = ["encoder.blocks.*.self_attention.scores", "decoder.blocks.*.cross_attention.scores"]
     settled(page, float(moved(answer(loaded), answer(loaded, dict.fromkeys(every, hidden))).mean()))
     assert page.get_attribute(".hide-tokens [data-token='source:1']", "aria-pressed") == "true"
+    page.click("#undo")  # in both stacks, and one change all the same
+    settled(page, 0.0)
+    assert page.is_disabled("#undo")
 
 
 def test_a_cell_is_drawn_and_a_head_is_scaled(page: Any, url: str, loaded: Loaded) -> None:
@@ -202,6 +208,41 @@ def test_the_translation_that_the_model_writes_now(page: Any, url: str, loaded: 
     assert inputs.inputs[1][0, 1:].tolist() == chosen[:-1].tolist()
 
 
+@pytest.fixture(scope="module")
+def everything() -> Iterator[Any]:
+    with served(MODELS) as running:
+        yield running
+
+
+def apart(loaded: Loaded, before: Tensor, after: Tensor) -> float:
+    """How far an answer has moved, on average over its rows: probability, the forecast, or classes and boxes."""
+    kind, one, other = loaded.config.model.head.kind, before.double(), after.double()
+    if kind == "regression":
+        return float((one - other).abs().mean())
+    if kind == "objects":
+        boxes = (one[:, -4:] - other[:, -4:]).abs().mean(-1)
+        return float((moved(one[:, :-4], other[:, :-4]) + boxes).mean())
+    if one.shape[-1] == 1:
+        return float((one.sigmoid() - other.sigmoid()).abs())
+    return float(moved(one, other).mean())
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_head_of_every_family_is_switched_off(page: Any, everything: Any, name: str) -> None:
+    """The page measures its two runs, the server every head: both are what `gf` gives."""
+    known = truth(name)
+    attention = [one.removesuffix(".weights") for one in known.tensors if one.endswith(".weights")][-1]
+    with torch.no_grad(), gf.edit(known.loaded.model, {f"{attention}.heads": gf.zero(head=1)}):
+        after = known.given.run(known.loaded.model, known.given.inputs)[0]
+    wanted = apart(known.loaded, known.output, after)
+    on_page(page, everything.url, name, view="interfere", edits=f"zero~{attention}.heads~h1")
+    page.wait_for_selector("#moved", timeout=30_000)
+    assert wanted > 0
+    until(page, lambda: shown(page) == pytest.approx(wanted, rel=1e-3, abs=2e-6))
+    cell = page.locator(f"[data-head-of='{attention}'][data-head='1']")
+    until(page, lambda: float(cell.get_attribute("data-moved") or "nan") == pytest.approx(wanted, rel=1e-3, abs=2e-6))
+
+
 def test_a_picture_is_interfered_with_as_well(page: Any, url: str) -> None:
     page.goto(f"{url}#model=digits&view=interfere&lang=ko&edits=zero~encoder.blocks.0.self_attention.heads")
     page.wait_for_selector("#moved", timeout=30_000)
@@ -230,6 +271,8 @@ def test_classes_are_one_answer_and_have_no_rows_to_choose(page: Any, url: str) 
     page.wait_for_selector(".outcome-table")
     assert page.locator(".outcome-table thead th").all_text_contents() == ["Row", "Before", "Now"]
     assert page.is_hidden(".for") and page.locator(".hide-tokens > div > .quiet").all_text_contents() == ["Hide:"]
+    names = page.locator(".hide-tokens .token").all_text_contents()
+    assert names == ["[CLS]", *(f"patch {i}" for i in range(1, 5))]  # a number would be a class here
 
 
 def test_on_a_telephone_the_answer_is_seen_whole(browser: Any, url: str) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
 import glassformer as gf
-from explorer_client import tiny_run
+from explorer_client import copied, tiny_run
 from glassformer.explorer import guard, passes, shelf
 from glassformer.explorer.inputs import read
 from glassformer.explorer.serve import Running, start
@@ -60,7 +62,9 @@ def gone(running: Running, patch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
 
 
+LONG = "고양이가 쥐를 잡았다 " * 900
 CASES: dict[str, tuple[Any, str, dict[str, Any]]] = {
+    "long": (nothing, "errors.explorer_too_long", {"length": 2702, "most": 128}),
     "empty": (nothing, "errors.empty_text", {}),
     "busy": (held, "explorer_faults.busy", {}),
     "answer": (small, "errors.explorer_too_much", {"megabytes": 0, "most": 0}),
@@ -80,12 +84,37 @@ def test_what_is_refused_is_one_line_in_the_page(
     page.goto(f"{server.url}#model=ko-en&text={TEXT.replace(' ', '+')}&view=heads&lang={lang}")
     page.wait_for_selector("html[data-ready=yes]", timeout=30_000)
     with happens(server, monkeypatch):
-        page.fill("form textarea, form input[type=text]", "" if case == "empty" else "고양이가 쥐를 잡았다")
+        page.fill("form textarea, form input[type=text]", {"empty": "", "long": LONG}.get(case, "고양이가 쥐를 잡았다"))
         page.keyboard.press("Enter")
         wanted = say(key, lang, **values)
         until(page, lambda: page.text_content("section.input .error") == wanted)
         assert page.is_visible("section.input .error")
     context.close()
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_a_run_that_was_deleted_is_one_line_and_the_other_models_work(lang: str, browser: Any, tmp_path: Path) -> None:
+    """No number of another model stays under its name."""
+    run = copied(tiny_run("translation"), tmp_path)
+    running = start([run], browser=False, port=0)
+    app: Any = running.server.config.app
+    app.state.shelf.find(run.name).opened.clear()  # as when others of its checkpoints were looked at
+    shutil.rmtree(run)
+    with quiet_page(browser) as page:
+        page.goto(f"{running.url}#model={run.name}&text=우리는&view=heads&lang={lang}")
+        page.wait_for_selector("html[data-ready=yes]")
+        page.wait_for_selector("section.input .error:visible")
+        line = page.text_content("section.input .error")
+        assert run.name in line and "\n" not in line
+        assert page.locator("#figure .box, .head-cell, form:visible").count() == 0
+        page.select_option("#model", "ko-en")
+        until(page, lambda: page.text_content("#answer") == "→I go to school")
+        page.wait_for_selector(".head-cell")
+        assert page.is_hidden("section.input .error")
+        page.select_option("#model", run.name)
+        page.wait_for_selector("section.input .error:visible")
+        assert page.locator("#figure .box, .head-cell").count() == 0 and page.text_content("#answer") == ""
+    running.stop()
 
 
 def test_three_tabs_at_one_server_and_a_change_of_the_model(browser: Any, server: Running) -> None:

@@ -14,6 +14,7 @@ from glassformer.errors import InputError
 from glassformer.explorer import decode as decode_module
 from glassformer.explorer.decode import SearchRequest
 from glassformer.explorer.shelf import Busy
+from glassformer.explorer.time_limit import Overtime
 from glassformer.loading import Loaded
 from glassformer.words import say
 
@@ -124,7 +125,9 @@ def test_what_cannot_be_asked(task: str, more: dict[str, Any], says: str) -> Non
     assert answer.status_code == 422 and says in answer.json()["error"]
 
 
-@pytest.mark.parametrize(("error", "kind"), [(Busy(), "busy"), (InputError("empty_text"), "input")])
+@pytest.mark.parametrize(
+    ("error", "kind"), [(Busy(), "busy"), (Overtime(), "overtime"), (InputError("empty_text"), "input")]
+)
 def test_what_goes_wrong_on_the_way_is_the_last_line(
     error: Exception, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -138,5 +141,5 @@ def test_what_goes_wrong_on_the_way_is_the_last_line(
     answer = client(run).post("/api/decode?lang=en", json=body)
     first, last = map(json.loads, answer.text.splitlines())
     assert (answer.status_code, first) == (200, {"kind": "sample"})
-    line = say("explorer_faults.busy", "en") if kind == "busy" else say("errors.empty_text", "en")
+    line = say("errors.empty_text" if kind == "input" else f"explorer_faults.{kind}", "en")
     assert last == {"error": line, "kind": kind}

@@ -35,6 +35,7 @@ from glassformer.explorer.sizes import model_entry
 from glassformer.explorer.sweep import REQUEST_KEYS as SWEEP_KEYS
 from glassformer.explorer.sweep import sweep
 from glassformer.explorer.texts import lesson_text, norm_weights
+from glassformer.explorer.time_limit import LONGEST_PASS, Overtime
 from glassformer.explorer.why import REQUEST_KEYS as WHY_KEYS
 from glassformer.explorer.why import why
 from glassformer.words import LANGUAGES
@@ -53,6 +54,7 @@ LIMITS = {  # what a client may expect; openapi.json explains each
     "requests_at_once": UNDER_WAY,
     "waiting_requests": WAITING,
     "waiting_seconds": PATIENCE,
+    "pass_seconds": LONGEST_PASS,
     "positions": MOST_POSITIONS,
     "image_side": LARGEST_SIDE,
     "answer_bytes": MOST_BYTES,
@@ -153,6 +155,8 @@ def refuse(request: Request, error: Exception) -> Response:
     match error:
         case Busy():
             return fault("busy", 503, lang)
+        case Overtime():
+            return fault("overtime", 503, lang)
         case FileError():
             return fault("file", 404, lang, error.in_language(lang))
         case InputError(key="explorer_no_such_model"):
@@ -187,7 +191,7 @@ def make_app(shelf: Shelf) -> Starlette:
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
     errors: dict[Any, Callable[[Request, Exception], Response]] = dict.fromkeys(
-        (Busy, GlassformerError, HTTPException, Exception), refuse
+        (Busy, Overtime, GlassformerError, HTTPException, Exception), refuse
     )
     app = Starlette(routes=routes, middleware=[Middleware(Guard)], exception_handlers=errors)
     app.state.shelf = shelf

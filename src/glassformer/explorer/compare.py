@@ -1,4 +1,4 @@
-"""Two questions side by side: two texts, models, checkpoints, or the same model changed; and what lies between them.
+"""Two questions side by side: two texts, models, checkpoints or kinds of position, and what lies between them.
 
 Each pass runs while only its own model is locked, so two requests that name the same two models never wait for each
 other. The difference is always B − A.
@@ -27,13 +27,15 @@ from glassformer.explorer.fields import Fields
 from glassformer.explorer.passes import MAPS, masks, run
 from glassformer.explorer.payload import as_bytes
 from glassformer.explorer.pieces import Piece
+from glassformer.explorer.positions import with_position
 from glassformer.explorer.shelf import Offered
 from glassformer.explorer.sweep import attentions
+from glassformer.explorer.time_limit import limited
 from glassformer.loading import Loaded
 from glassformer.trace.catalogue import taps
 
 REQUEST_KEYS = ("a", "b")
-QUESTION_KEYS = ("model", "checkpoint", "input", "edits", "attention", "head")
+QUESTION_KEYS = ("model", "checkpoint", "position", "input", "edits", "attention", "head")
 LAYERS = r"blocks\.(\d+)\.(?:after_self_attention|after_cross_attention|output)"
 STREAM = re.compile(rf"^(encoder|decoder)\.(?:input|output|{LAYERS})$")
 UseModel = Callable[[Fields], AbstractContextManager[tuple[Offered, Loaded]]]
@@ -45,6 +47,8 @@ class ComparedPass:
 
     model: str
     checkpoint: str
+    position: str
+    trained_position: str
     task: str
     reads: str  # tokens, image, series
     source: list[Piece]
@@ -67,7 +71,8 @@ class ComparedPass:
         return [piece.piece for piece in (self.source if of_source or self.target is None else self.target)]
 
     def to_json(self) -> dict[str, Any]:
-        told = {key: getattr(self, key) for key in ("model", "checkpoint", "task", "text", "unseen", "notes")}
+        own = ("model", "checkpoint", "position", "trained_position", "task", "text", "unseen", "notes")
+        told = {key: getattr(self, key) for key in own}
         map_ = {key: getattr(self, key) for key in ("attentions", "heads", "attention", "head")}
         pieces = {"rows": self.names(self.attention), "columns": self.names(self.attention, columns=True)}
         pieces |= {stack: self.names(stack) for stack in ("encoder", "decoder")}
@@ -98,7 +103,8 @@ def compared(use: UseModel, request: Fields) -> bytes:
 def _side(use: UseModel, question: Fields, like: ComparedPass | None) -> ComparedPass:
     """One pass. `like`: where no attention is named, the one nearest to that of the other side."""
     fields.known_keys(question, QUESTION_KEYS)
-    with use(question) as (offered, loaded):
+    with use(question) as (offered, trained):
+        loaded = with_position(trained, fields.optional_text(question, "position"))
         known, heads = attentions(loaded.model), loaded.config.model.n_heads
         attention = _attention(loaded, question, like, known)
         head = fields.whole(question, "head")
@@ -109,13 +115,16 @@ def _side(use: UseModel, question: Fields, like: ComparedPass | None) -> Compare
         weights = f"{attention}.weights"
         light = [name for name in taps(loaded.model) if name.rpartition(".")[2] not in MAPS]
         asked = {key: question[key] for key in ("input", "edits") if key in question}
-        one = run(loaded, {**asked, "wanted": [*light, weights]})
+        with limited(loaded.model):
+            one = run(loaded, {**asked, "wanted": [*light, weights]})
         tensors = {name: x.detach().cpu() for name, x in one.trace.tensors.items()}
         mask = dict(masks(one)).get(f"{weights}.mask")
         text = str(one.given.shown.get("text", ""))
         return ComparedPass(
             model=offered.name,
             checkpoint=loaded.checkpoint.name,
+            position=loaded.config.model.position.kind,
+            trained_position=trained.config.model.position.kind,
             task=loaded.task,
             reads=loaded.config.model.input.kind,
             source=one.given.source,

@@ -25,7 +25,7 @@ from glassformer.explorer import fields
 from glassformer.explorer.answers import piece_name
 from glassformer.explorer.fields import Fields
 from glassformer.explorer.greedy import translation_limits
-from glassformer.explorer.inputs import most_positions
+from glassformer.explorer.inputs import most_positions, told_to_the_page
 from glassformer.loading import Loaded
 from glassformer.tasks.language_model.write import Pen, Writing, beginning
 from glassformer.tasks.text_inputs import text_ids
@@ -72,7 +72,8 @@ class SearchRequest:
         if loaded.task == "translation":
             if not text.strip():
                 raise InputError("empty_text")
-            ids = text_ids(loaded, text, longest=most_positions(loaded)).tokens
+            with told_to_the_page():
+                ids = text_ids(loaded, text, longest=most_positions(loaded)).tokens
             limits = translation_limits(loaded)
         elif loaded.task == "language_model":
             ids = beginning(loaded, text)

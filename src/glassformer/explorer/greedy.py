@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
+from weakref import WeakKeyDictionary
 
 import torch
+from torch import nn
 
 from glassformer.decoding import Limits, greedy
 from glassformer.decoding.step import evaluating
@@ -15,6 +18,9 @@ from glassformer.tasks.output_ids import forbidden_ids
 from glassformer.tasks.search import search_for
 from glassformer.tasks.translation.translate import as_trained
 from glassformer.text.tokenizer import Specials
+
+KEPT = 32  # translations of one model
+_known: WeakKeyDictionary[nn.Module, OrderedDict[tuple[int, ...], list[int]]] = WeakKeyDictionary()
 
 
 def translation_limits(loaded: Loaded) -> Limits:
@@ -36,11 +42,19 @@ def translation_limits(loaded: Loaded) -> Limits:
 
 
 def greedy_target(loaded: Loaded, source: Sequence[int]) -> list[int]:
-    """The ids of the greedy translation of a framed source, without beginning and end."""
-    given = torch.tensor([list(source)], device=loaded.device)  # 1 s
-    with evaluating(loaded.model):
-        ((best, *_),) = greedy(loaded.model, given, None, limits=translation_limits(loaded))
-    return best.tokens
+    """The ids of the greedy translation of a framed source, without beginning and end.
+
+    Every question about a sentence needs it, and the ids themselves: a text is not always split into them again.
+    """
+    known, key = _known.setdefault(loaded.model, OrderedDict()), tuple(source)
+    if key not in known:
+        given = torch.tensor([key], device=loaded.device)  # 1 s
+        with evaluating(loaded.model):
+            ((best, *_),) = greedy(loaded.model, given, None, limits=translation_limits(loaded))
+        known[key] = best.tokens
+        while len(known) > KEPT:
+            known.popitem(last=False)
+    return [*known[key]]
 
 
 def _one(specials: Specials, role: str) -> int | None:

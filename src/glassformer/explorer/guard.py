@@ -44,19 +44,14 @@ class Guard:
             await self.app(scope, receive, send)
             return
 
-        async def guarded(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], *((k.encode(), v.encode()) for k, v in HEADERS.items())]
-            await send(message)
-
-        headers = Headers(scope=scope)
+        headers, send = Headers(scope=scope), guarded(send)
         refusal = refused(headers)
         if refusal is not None:
-            await _refuse(refusal, scope, receive, guarded)
+            await _refuse(refusal, scope, receive, send)
         elif scope["method"] == "POST":
-            await self._with_body(headers, scope, receive, guarded)
+            await self._with_body(headers, scope, receive, send)
         else:
-            await self.app(scope, receive, guarded)
+            await self.app(scope, receive, send)
 
     async def _with_body(self, headers: Headers, scope: Scope, receive: Receive, send: Send) -> None:
         if self.under_way >= UNDER_WAY:
@@ -72,6 +67,17 @@ class Guard:
             await self.app(scope, receive, send)
         finally:
             self.under_way -= 1
+
+
+def guarded(send: Send) -> Send:
+    """Adds the policy to the head of an answer."""
+
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message["headers"] = [*message["headers"], *((k.encode(), v.encode()) for k, v in HEADERS.items())]
+        await send(message)
+
+    return sent
 
 
 async def _refuse(refusal: tuple[str, int], scope: Scope, receive: Receive, send: Send) -> None:
@@ -165,6 +171,6 @@ def asked_language(scope: Scope) -> str:
 
 def fault(kind: str, status: int, lang: str, line: str | None = None) -> JSONResponse:
     """An error as JSON: one line for a person, and its kind for the page."""
-    headers = {"retry-after": "2"} if status == 503 else None
+    headers = {"retry-after": "2"} if kind == "busy" else None
     told = line if line is not None else say(f"explorer_faults.{kind}", lang)
     return JSONResponse({"error": told, "kind": kind}, status, headers)

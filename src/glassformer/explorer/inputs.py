@@ -5,7 +5,8 @@ The same functions as the everyday verbs use, so that the page shows what `glass
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import torch
 
@@ -30,6 +31,22 @@ MOST_POSITIONS = 1024  # of a text, even where the model's own table is longer o
 
 def read(loaded: Loaded, given: Fields) -> ReadInput:
     """The input of a request, as the task of the model wants it."""
+    with told_to_the_page():
+        return _read(loaded, given)
+
+
+@contextmanager
+def told_to_the_page() -> Iterator[None]:
+    """A text that is too long: the everyday verbs can cut it off if they are told to, the page cannot."""
+    try:
+        yield
+    except InputError as error:
+        if error.key != "text_too_long":
+            raise
+        raise InputError("explorer_too_long", **error.values) from error
+
+
+def _read(loaded: Loaded, given: Fields) -> ReadInput:
     if loaded.config.model.input.kind == "tokens" and loaded.task not in READERS:
         return _one_text(loaded, given)
     if loaded.task not in READERS:

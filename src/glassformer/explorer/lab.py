@@ -20,6 +20,7 @@ from glassformer.explorer.glossary import glossary
 from glassformer.explorer.guard import asked_language
 from glassformer.explorer.shelf import Busy, Shelf
 from glassformer.explorer.texts import PARSING
+from glassformer.explorer.time_limit import Overtime
 from glassformer.loading import Loaded
 from glassformer.words import say
 
@@ -96,8 +97,9 @@ def lines(records: Iterator[dict[str, Any]], lang: str) -> Iterator[str]:
     try:
         for record in records:
             yield json.dumps(record, ensure_ascii=False) + "\n"
-    except Busy:
-        yield json.dumps({"error": say("explorer_faults.busy", lang), "kind": "busy"}, ensure_ascii=False) + "\n"
+    except (Busy, Overtime) as error:
+        kind = "busy" if isinstance(error, Busy) else "overtime"
+        yield json.dumps({"error": say(f"explorer_faults.{kind}", lang), "kind": kind}, ensure_ascii=False) + "\n"
     except GlassformerError as error:
         yield json.dumps({"error": error.in_language(lang), "kind": "input"}, ensure_ascii=False) + "\n"
 

@@ -14,6 +14,7 @@ import uvicorn
 
 from glassformer.errors import UsageError
 from glassformer.explorer.app import make_app
+from glassformer.explorer.connections import Connection
 from glassformer.explorer.shelf import Shelf
 
 HOST, PORT = "127.0.0.1", 8017
@@ -115,9 +116,9 @@ def _config(shelf: Shelf) -> uvicorn.Config:
         log_level="error",
         access_log=False,
         lifespan="off",
+        http=Connection,
         timeout_keep_alive=30,
         timeout_graceful_shutdown=1,
-        limit_concurrency=256,
         h11_max_incomplete_event_size=32_768,
         server_header=False,
     )

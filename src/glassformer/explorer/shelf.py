@@ -16,6 +16,7 @@ from glassformer.config.values import one_of
 from glassformer.errors import FileError, InputError, suggest
 from glassformer.explorer import fields
 from glassformer.explorer.fields import Fields
+from glassformer.explorer.time_limit import limited
 from glassformer.loading import Loaded, load, trained_folders
 from glassformer.loading.trained import resolve_model
 from glassformer.runs import Run, is_run
@@ -139,7 +140,7 @@ class Shelf:
     def use(self, asked: Fields, *, begun: bool = False) -> Iterator[tuple[Offered, Loaded]]:
         """The model and the checkpoint that a request names; for this request alone."""
         offered, checkpoint = self.find(fields.text(asked, "model")), fields.optional_text(asked, "checkpoint")
-        with offered.use(checkpoint or AUTO, begun=begun) as loaded:
+        with offered.use(checkpoint or AUTO, begun=begun) as loaded, limited(loaded.model):
             yield offered, loaded
 
     def open_named(self) -> None:

@@ -22,7 +22,7 @@ import { lang, say, speak } from "./words.js";
 const FIELDS = [
   ...["model", "checkpoint", "text", "target", "example", "drawn", "masked", "prompt", "view", "at", "zoom", "cell", "row"],
   ...["lab", "edits", "for", "tool", "sizes", "part", "grad", "guess", "aside", "lang"],
-  ...["with", "with_checkpoint", "with_text", "with_example", "with_target", "with_edits", "with_at"],
+  ...["with", "with_checkpoint", "with_text", "with_example", "with_target", "with_edits", "with_position", "with_at"],
 ];
 const TURNS = ["model", "text", "example", "view", "zoom", "edits", "part"];
 export const STAYS = ["view", "lab", "tool", "guess", "aside", "lang"]; // whichever model is looked at
@@ -56,7 +56,7 @@ export function makeApp(owner) {
     field,
     models,
     run,
-    model: owner.computed(() => models.value.find((one) => one.name === field("model").value) ?? null),
+    model: owner.computed(() => models.value.find((one) => one.name === field("model").value && !one.error) ?? null),
     checkpoint: field("checkpoint"),
     edits: signal(/** @type {Edit[]} */ ([])),
     drawn: signal(/** @type {any} */ (null)), // what is too long for the address: bytes of a drawing, values
@@ -188,6 +188,14 @@ export function makeApp(owner) {
   }
 
   const quietly = keepAddress(owner, fields, isTurn);
+  owner.effect(() => {
+    const broken = models.value.find((one) => one.name === field("model").value)?.error;
+    if (!broken) return;
+    running?.abort();
+    batch(() => {
+      [run.value, app.busy.value, app.error.value] = [null, false, broken];
+    });
+  });
   return app;
 }
 

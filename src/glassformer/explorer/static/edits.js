@@ -87,13 +87,13 @@ export function turn(app, back) {
 export const inForce = (app, like) => app.edits.value.find((edit) => same(edit, like)) ?? null;
 
 /**
- * On becomes off, off becomes on.
+ * On becomes off, off becomes on; several edits together are one change.
  * @param {App} app
- * @param {Edit} edit
+ * @param {...Edit} edits
  */
-export function toggle(app, edit) {
-  const left = app.edits.peek().filter((one) => !same(one, edit));
-  change(app, left.length < app.edits.peek().length ? left : [...left, edit]);
+export function toggle(app, ...edits) {
+  const left = app.edits.peek().filter((one) => !edits.some((edit) => same(one, edit)));
+  change(app, left.length < app.edits.peek().length ? left : [...left, ...edits]);
 }
 
 /**

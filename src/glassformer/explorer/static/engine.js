@@ -16,7 +16,7 @@ import { say } from "./words.js";
  *   notes: string[]}} About
  * @typedef {{name: string, task: string, family: string, input: string, sizes: Record<string, any>, parameters: number,
  *   checkpoints: (string | number)[], labels: string[], examples: any[], source_language: string | null,
- *   target_language: string | null, config: Record<string, any>}} Model
+ *   target_language: string | null, config: Record<string, any>, error?: string}} Model  of one that cannot be opened only `name` and `error`
  * @typedef {{model: string, checkpoint?: string, input: any, edits?: Edit[], wanted?: string[], layers?: number[],
  *   rows?: number[]}} Question
  * @typedef {{about: About, tensors: Map<string, Tensor>, question: Question}} Run

@@ -46,6 +46,7 @@ export function makeFigure(owner, app) {
   let [level, at] = [0, ""];
   owner.effect((inner) => {
     const run = app.run.value;
+    if (!run) sheet.replaceChildren();
     if (!run || !width.value) return;
     const zoom = app.zoom.value;
     const drawn = draw(inner, app, width.value, roomFor(sheet));

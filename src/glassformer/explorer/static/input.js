@@ -3,9 +3,12 @@
 import { h, put } from "./dom.js";
 import { makeFamily } from "./families/panel.js";
 import { saidBy } from "./figure/model.js";
+import { forgetChosen } from "./lab/ask.js";
 import { say } from "./words.js";
 
 /** @typedef {import("./app.js").App} App */
+
+export const LONGEST = 100_000; // characters: what is pasted is refused in words by the server, not cut here; an address holds no more
 
 /**
  * @param {import("./signal.js").Owner} owner
@@ -13,7 +16,7 @@ import { say } from "./words.js";
  * @returns {HTMLElement}
  */
 export function makeInput(owner, app) {
-  const box = /** @type {HTMLInputElement} */ (h("input", { type: "text", id: "text", "data-needs": "model", autocomplete: "off", spellcheck: "false", maxlength: "2000" }));
+  const box = /** @type {HTMLInputElement} */ (h("input", { type: "text", id: "text", "data-needs": "model", autocomplete: "off", spellcheck: "false", maxlength: LONGEST }));
   const go = h("button", { type: "submit", class: "go", id: "go", "data-needs": "model" });
   const form = h("form", { class: "ask" }, box, go);
   const examples = h("div", { class: "examples", role: "group", "data-needs": "model" });
@@ -25,6 +28,7 @@ export function makeInput(owner, app) {
     app.field("text").value = box.value;
     app.field("target").value = "";
     app.field("masked").value = "";
+    forgetChosen(app);
     app.submit();
   };
   owner.listen(form, "submit", (event) => {

@@ -53,15 +53,21 @@ export function lessonPanel(owner, name) {
     const chosen = depth.value;
     let late = false;
     inner.own(() => (late = true));
+    own.hidden = panel.dataset["lesson"] !== wanted; // the first lesson takes a moment
+    panel.setAttribute("aria-busy", String(own.hidden));
+    if (own.hidden) title.textContent = "…";
+    if (own.hidden) [question, text].forEach((part) => part.replaceChildren());
     lesson(wanted, lang.value).then(
       (found) => {
         if (late) return;
         panel.dataset["lesson"] = wanted;
+        own.hidden = false;
+        panel.setAttribute("aria-busy", "false");
         title.textContent = found.title;
         question.textContent = found.question;
         text.innerHTML = found[chosen];
       },
-      () => late || text.replaceChildren(),
+      () => late || panel.setAttribute("aria-busy", "false"),
     );
   });
   return panel;

@@ -7,11 +7,12 @@ import { keepEdits } from "./edits.js";
 import { makeFigure } from "./figure.js";
 import { highlight } from "./highlight.js";
 import { makeInput } from "./input.js";
+import { forgetChosen } from "./lab/ask.js";
 import { keepSense } from "./sense.js";
 import { saved } from "./saved/answers.js";
 import { makeNotice } from "./saved/notice.js";
 import { makeSave } from "./saved/save.js";
-import { batch, Owner } from "./signal.js";
+import { batch, Owner, signal } from "./signal.js";
 import { VIEWS } from "./views/index.js";
 import { say, whole } from "./words.js";
 
@@ -54,6 +55,7 @@ function choose(app, name) {
     for (const [key, field] of Object.entries(app.fields)) if (!STAYS.includes(key)) field.value = "";
     app.drawn.value = null;
     app.edits.value = [];
+    forgetChosen(app);
     app.field("model").value = name;
   });
 }
@@ -92,7 +94,14 @@ function makeViews(owner, app) {
     event.preventDefault();
     event.stopPropagation();
   });
+  const emptied = signal(0); // how often the numbers of a model had to go: none of them may stay under another name
+  let full = false;
+  owner.effect(() => {
+    if (full && !app.run.value) emptied.value = emptied.peek() + 1;
+    full = app.run.value !== null;
+  });
   owner.effect((inner) => {
+    void emptied.value;
     panel.replaceChildren(/** @type {import("./views/index.js").View} */ (opened.value).make(inner.child(), app));
   });
   return h("section", { class: "views" }, h("div", { class: "tabs-row" }, tabs, viewTools(owner, app, panel)), panel);

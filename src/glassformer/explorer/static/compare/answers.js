@@ -30,13 +30,15 @@ export function bothAnswers({ a, b, answers }) {
  * @param {Side} side
  * @param {string} which
  */
-function one({ model, checkpoint, answer, unseen, notes }, which) {
+function one({ model, checkpoint, position, trained_position: trained, answer, unseen, notes }, which) {
+  const kind = (/** @type {string} */ name) => say(`explorer.compare.kind.${name}`);
   return h(
     "section",
     {},
-    h("p", { class: "eyebrow" }, `${say(`explorer.compare.${which}_short`)} · ${model} · ${checkpoint}`),
+    h("p", { class: "eyebrow" }, `${say(`explorer.compare.${which}_short`)} · ${model} · ${checkpoint} · ${say("explorer.compare.position.other", { kind: kind(position) })}`),
     h("p", { class: "after-text", "data-answer": which }, answer.text || "∅"),
     unseen.length > 0 && h("p", { class: "compare-note" }, say("explorer.compare.unseen", { words: unseen.join(", ") })),
+    position !== trained && h("p", { class: "compare-note", "data-position": position }, say("explorer.compare.position.note", { kind: kind(position), trained: kind(trained) })),
     notes.map((note) => h("p", { class: "compare-note" }, note)),
   );
 }

@@ -9,7 +9,7 @@ import { bodyOf, rightOf } from "./right.js";
 /**
  * @typedef {import("../app.js").App} App
  * @typedef {import("../safetensors.js").Tensor} Tensor
- * @typedef {{model: string, checkpoint: string, task: string, text: string, unseen: string[], notes: string[], attentions: string[],
+ * @typedef {{model: string, checkpoint: string, position: string, trained_position: string, task: string, text: string, unseen: string[], notes: string[], attentions: string[],
  *   heads: number, attention: string, head: number, rows: string[], columns: string[], encoder: string[], decoder: string[],
  *   answer: {kind: string, text: string}}} Side
  * @typedef {{how: string, pairs: [number, number][]}} Shared

@@ -1,9 +1,10 @@
 // What the left is, and what is chosen for the right: model, checkpoint, text or example, and what is changed in it.
 
 import { h, put } from "../dom.js";
-import { readEdits, writeEdits } from "../edits.js";
+import { writeEdits } from "../edits.js";
+import { LONGEST } from "../input.js";
 import { say } from "../words.js";
-import { choices, hasPositions, NO_POSITIONS, rightOf } from "./right.js";
+import { choices, positionsOf, rightOf } from "./right.js";
 
 /**
  * @typedef {import("../signal.js").Owner} Owner
@@ -44,7 +45,8 @@ function leftSide(owner, app) {
 function rightSide(owner, app) {
   const models = picker("with", say("explorer.model"), (value) => (app.field("with").value = value));
   const checkpoints = picker("with-checkpoint", say("explorer.compare.checkpoint"), (value) => (app.field("with_checkpoint").value = value));
-  owner.listen(models, "change", () => forget(app, "with_checkpoint", "with_text", "with_example", "with_edits", "with_target", "with_at"));
+  const positions = picker("with-position", say("explorer.compare.position.choose"), (value) => (app.field("with_position").value = value));
+  owner.listen(models, "change", () => forget(app, "with_checkpoint", "with_position", "with_text", "with_example", "with_edits", "with_target", "with_at"));
   owner.effect(() => {
     const right = rightOf(app);
     if (!right) return;
@@ -55,13 +57,17 @@ function rightSide(owner, app) {
     checkpoints.replaceChildren(h("option", { value: "" }, say(same ? "explorer.compare.as_left" : "explorer.compare.usual")), ...model.checkpoints.map((one) => h("option", { value: one }, String(one))));
     checkpoints.value = checkpoint === app.checkpoint.value && same ? "" : checkpoint;
     checkpoints.hidden = model.checkpoints.length < 2;
+    const [own = "", ...others] = positionsOf(model);
+    const kind = (/** @type {string} */ one) => say(`explorer.compare.kind.${one}`);
+    positions.replaceChildren(h("option", { value: "" }, say("explorer.compare.position.trained", { kind: kind(own) })), ...others.map((one) => h("option", { value: one }, say("explorer.compare.position.other", { kind: kind(one) }))));
+    positions.value = right.position === own ? "" : right.position;
   });
   const input = h("div", { class: "compare-input" });
   const model = owner.computed(() => rightOf(app)?.model ?? null);
   owner.effect((inner) => {
     if (model.value) input.replaceChildren(...(model.value.input === "tokens" ? textBox(inner, app, model.value) : examples(inner, app, model.value)));
   });
-  return h("section", {}, h("h3", {}, say("explorer.compare.right")), h("div", { class: "compare-picks" }, models, checkpoints), input, switches(owner, app, model));
+  return h("section", {}, h("h3", {}, say("explorer.compare.right")), h("div", { class: "compare-picks" }, models, checkpoints, positions), input, switches(owner, app, model));
 }
 
 /**
@@ -72,7 +78,7 @@ function rightSide(owner, app) {
  */
 function textBox(owner, app, model) {
   const label = say("explorer.compare.text");
-  const box = /** @type {HTMLInputElement} */ (h("input", { type: "text", id: "with-text", autocomplete: "off", spellcheck: "false", maxlength: "2000", "aria-label": label, lang: model.source_language ?? null }));
+  const box = /** @type {HTMLInputElement} */ (h("input", { type: "text", id: "with-text", autocomplete: "off", spellcheck: "false", maxlength: LONGEST, "aria-label": label, lang: model.source_language ?? null }));
   const form = h("form", { class: "compare-ask" }, box, h("button", { type: "submit", class: "pill" }, say("explorer.compare.go")));
   owner.listen(form, "submit", (event) => {
     event.preventDefault();
@@ -101,16 +107,13 @@ function examples(owner, app, model) {
 }
 
 /**
- * Positions off, the left's changes taken over, the left's translation read.
+ * The left's changes taken over, the left's translation read.
  * @param {Owner} owner
  * @param {App} app
  * @param {import("../signal.js").Signal<Model | null>} model
  */
 function switches(owner, app, model) {
   const edits = app.field("with_edits");
-  const off = writeEdits([NO_POSITIONS]);
-  const isOff = () => readEdits(edits.value).some((edit) => writeEdits([edit]) === off);
-  const positions = toggle(owner, "positions", say("explorer.compare.positions_off"), isOff, () => (edits.value = isOff() ? writeEdits(readEdits(edits.value).filter((edit) => writeEdits([edit]) !== off)) : [edits.value, off].filter(Boolean).join("!")));
   const changes = () => writeEdits(app.edits.value);
   const taken = () => changes() !== "" && edits.value === changes();
   const changed = toggle(owner, "changes", say("explorer.compare.changes"), taken, () => (edits.value = taken() ? "" : changes()));
@@ -118,11 +121,10 @@ function switches(owner, app, model) {
   const reads = toggle(owner, "target", say("explorer.compare.same_target"), () => target.value === "left", () => (target.value = target.value ? "" : "left"));
   owner.effect(() => {
     const right = model.value;
-    positions.hidden = !right || !hasPositions(right);
     changed.hidden = !app.edits.value.length || right !== app.model.value;
     reads.hidden = right?.task !== "translation" || app.model.value?.task !== "translation";
   });
-  return h("div", { class: "compare-switches" }, positions, changed, reads);
+  return h("div", { class: "compare-switches" }, changed, reads);
 }
 
 /**

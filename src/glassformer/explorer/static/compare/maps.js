@@ -130,6 +130,8 @@ function difference(owner, app, { told, maps }) {
   const found = matrix(tensor);
   const most = reach(found.data);
   const name = (/** @type {"rows" | "columns"} */ axis) => told.cells[axis].pairs.map(([i, j]) => [...new Set([told.a[axis][i], told.b[axis][j]])].join(" / "));
+  const words = Boolean(told.a.text);
+  const called = (/** @type {string | undefined} */ piece = "") => (words || !/^\d+$/.test(piece) ? piece : say("explorer.families.patch", { number: piece })); // a digit is no patch
   const hot = signal(/** @type {{row: number | null, column: number | null}} */ ({ row: null, column: null }));
   const chosen = () => {
     const cell = app.cell.value;
@@ -145,7 +147,7 @@ function difference(owner, app, { told, maps }) {
     const [k, l] = columns.pairs[column] ?? [0, 0];
     const value = Number(found.data[row * found.columns + column]);
     sentence.dataset["value"] = String(value);
-    sentence.textContent = say("explorer.compare.cell", { from: name("rows")[row] ?? "", to: name("columns")[column] ?? "", a: number(Number(a.data[i * a.columns + k])), b: number(Number(b.data[j * b.columns + l])), d: `${value > 0 ? "+" : ""}${number(value)}` });
+    sentence.textContent = say("explorer.compare.cell", { from: called(name("rows")[row]), to: called(name("columns")[column]), a: number(Number(a.data[i * a.columns + k])), b: number(Number(b.data[j * b.columns + l])), d: `${value > 0 ? "+" : ""}${number(value)}` });
   });
   const how = rows.how === "position" && columns.how === "position" ? "position" : "pieces";
   return [

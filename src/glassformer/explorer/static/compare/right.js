@@ -1,5 +1,5 @@
 // The right-hand question: what the address says about it, and what stands in for what it does not say.
-//   with=MODEL  with_checkpoint  with_text or with_example  with_target=left  with_edits  with_at=encoder.0.self_attention.head1
+//   with=MODEL  with_checkpoint  with_text or with_example  with_target=left  with_edits  with_position=alibi  with_at=encoder.0.self_attention.head1
 
 import { readEdits, writeEdits } from "../edits.js";
 import { readPlace } from "../place.js";
@@ -8,12 +8,10 @@ import { readPlace } from "../place.js";
  * @typedef {import("../app.js").App} App
  * @typedef {import("../engine.js").Model} Model
  * @typedef {import("../engine.js").Edit} Edit
- * @typedef {{model: Model, checkpoint: string, text: string, example: number, edits: Edit[], input: any}} Right
+ * @typedef {{model: Model, checkpoint: string, text: string, example: number, edits: Edit[], position: string, input: any}} Right
  */
 
-const ENCODED = ["sinusoidal", "learned"]; // positions that are added to the stream, and so can be switched off
-/** @type {Edit} */
-export const NO_POSITIONS = { kind: "zero", name: "*.positions.encoding" };
+const UNTRAINED = ["none", "sinusoidal", "rotary", "alibi"]; // positions without numbers of their own: any weights can do with them
 
 /**
  * The models that read the same kind of input.
@@ -21,8 +19,11 @@ export const NO_POSITIONS = { kind: "zero", name: "*.positions.encoding" };
  */
 export const choices = (app) => app.models.value.filter((one) => one.input && one.input === app.model.value?.input);
 
-/** @param {Model} model */
-export const hasPositions = (model) => ENCODED.includes(model.sizes["position"]);
+/**
+ * The kinds of position that the weights of a model can be given; the first is its own.
+ * @param {Model} model
+ */
+export const positionsOf = (model) => [...new Set([String(model.sizes["position"]), ...UNTRAINED])];
 
 /**
  * @param {App} app
@@ -36,11 +37,13 @@ export function rightOf(app) {
   const asked = app.field("with_checkpoint").value;
   const checkpoint = model.checkpoints.map(String).includes(asked) ? asked : model === left ? app.checkpoint.value : "";
   const edits = readEdits(app.field("with_edits").value);
+  const [own = "", ...kinds] = positionsOf(model);
+  const position = kinds.find((kind) => kind === app.field("with_position").value) ?? own;
   // with nothing else to compare, the right reads something else
-  const other = model !== left || checkpoint !== app.checkpoint.value || writeEdits(edits) !== writeEdits(run.question.edits ?? []);
+  const other = model !== left || checkpoint !== app.checkpoint.value || position !== own || writeEdits(edits) !== writeEdits(run.question.edits ?? []);
   const text = app.field("with_text").value || textFor(app, left, model, other);
   const example = exampleFor(app, model, other);
-  return { model, checkpoint, text, example, edits, input: inputOf(app, model, text, example, other) };
+  return { model, checkpoint, text, example, edits, position, input: inputOf(app, model, text, example, other) };
 }
 
 /**
@@ -108,6 +111,6 @@ export function bodyOf(app, right, attention) {
   const heads = Number(app.model.value?.sizes["n_heads"] ?? 1);
   return {
     a: { model, ...(checkpoint ? { checkpoint } : {}), input, edits: edits ?? [], attention, head: Math.min(app.head.value, heads - 1) },
-    b: { model: right.model.name, ...(right.checkpoint ? { checkpoint: right.checkpoint } : {}), input: right.input, edits: right.edits, ...chosen },
+    b: { model: right.model.name, ...(right.checkpoint ? { checkpoint: right.checkpoint } : {}), position: right.position, input: right.input, edits: right.edits, ...chosen },
   };
 }

@@ -2,8 +2,8 @@
 
 import { h, put } from "../dom.js";
 import { ask } from "../engine.js";
-import { placeOf, readPlace } from "../place.js";
-import { tensorName } from "../plan.js";
+import { placeOf, readPlace, writePlace } from "../place.js";
+import { sideOf, tensorName } from "../plan.js";
 import { hasHeads, isMap, matrix, ofHead } from "../safetensors.js";
 import { knows, lang, number, say } from "../words.js";
 
@@ -93,10 +93,18 @@ function operands(app, about, why) {
         h("span", { class: `term-bar ${term.value < 0 ? "minus" : "plus"}`, style: { "--part": Math.abs(term.value) / most } }),
         h("span", { class: "term-value", "data-value": String(term.value) }, number(term.value, 4)),
       ];
-      return h("li", {}, where ? h("button", { type: "button", onclick: () => app.go(where.place, { zoom: 5, cell: where.cell }) }, shown) : h("div", {}, shown));
+      return h("li", {}, where ? h("button", { type: "button", "data-at": writePlace(where.place), "data-token": tokenOf(about, term.name ?? "", where.cell), onclick: () => app.go(where.place, { zoom: 5, cell: where.cell }) }, shown) : h("div", {}, shown));
     }),
   );
 }
+
+/**
+ * The token that an operand belongs to: the row of its tensor; of a map the one that is looked at.
+ * @param {About} about
+ * @param {string} name
+ * @param {[number, number]} cell
+ */
+const tokenOf = (about, name, [row, column]) => (isMap(name) ? `${sideOf(about, name, "columns")}:${column}` : `${sideOf(about, name)}:${row}`);
 
 /**
  * What an operand is called: a tensor by the symbol of the formula that made it, anything else as it is.

@@ -30,9 +30,7 @@ export function makeImportance(owner, app) {
     const mine = new AbortController();
     asking = mine;
     busy.value = true;
-    // a translation is handed over, or it would be searched for again and again
-    const target = about.tokens.target && question.input.text !== undefined ? { target: about.input["target"] } : {};
-    const body = { model: question.model, ...(question.checkpoint ? { checkpoint: question.checkpoint } : {}), input: { ...question.input, ...target } };
+    const body = { model: question.model, ...(question.checkpoint ? { checkpoint: question.checkpoint } : {}), input: question.input };
     try {
       for (const attention of attentionsOf(about)) {
         const answer = await (await ask("/api/sweep", { method: "POST", body: { ...body, attention }, signal: mine.signal, lang: app.lang.peek() })).json();

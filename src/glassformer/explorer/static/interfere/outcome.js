@@ -60,20 +60,21 @@ function rowsOf(before, after, moved) {
   if (one["numbers"]) return table(one["numbers"].map((/** @type {number} */ was, /** @type {number} */ i) => ({ name: `+${i + 1}`, was: { piece: number(was, 2), p: NaN }, now: { piece: number(other["numbers"][i], 2), p: NaN }, moved: moved?.[i] ?? null })));
   if (one["objects"]) return table(one["objects"].map((/** @type {any} */ was, /** @type {number} */ i) => ({ name: `q${i}`, was: found(was), now: found(other["objects"][i]), moved: moved?.[i] ?? null })));
   if (!one["top"]) return null;
-  const rows = after.about.tokens.target ?? after.about.tokens.source ?? [];
-  return table(one["top"].map((/** @type {Said[]} */ was, /** @type {number} */ i) => ({ name: `${rows[i]?.piece ?? i} →`, was: was[0] ?? { piece: "–", p: NaN }, now: other["top"][i]?.[0] ?? { piece: "–", p: NaN }, moved: moved?.[i] ?? null })));
+  const { target, source = [] } = after.about.tokens;
+  const [side, rows] = target ? ["target", target] : ["source", source];
+  return table(one["top"].map((/** @type {Said[]} */ was, /** @type {number} */ i) => ({ name: `${rows[i]?.piece ?? i} →`, token: `${side}:${i}`, was: was[0] ?? { piece: "–", p: NaN }, now: other["top"][i]?.[0] ?? { piece: "–", p: NaN }, moved: moved?.[i] ?? null })));
 }
 
 /** @param {any} object */
 const found = (object) => ({ piece: object.label ?? say("explorer.interfere.nothing"), p: object.p });
 
-/** @param {{name: string, was: Said, now: Said, moved: number | null}[]} rows */
+/** @param {{name: string, token?: string, was: Said, now: Said, moved: number | null}[]} rows */
 function table(rows) {
   const apart = rows.some(({ moved }) => moved !== null); // classes are one answer: what moved is said of them all
   const body = h("tbody");
-  for (const { name, was, now, moved } of rows) {
+  for (const { name, token, was, now, moved } of rows) {
     const changed = was.piece !== now.piece;
-    put(body, h("tr", { class: changed ? "changed" : "" }, h("th", { scope: "row" }, name), said(was), said(now), apart && h("td", { class: "moved", "data-moved": moved ?? "" }, moved === null ? "" : number(moved))));
+    put(body, h("tr", { class: changed ? "changed" : "", "data-token": token }, h("th", { scope: "row" }, name), said(was), said(now), apart && h("td", { class: "moved", "data-moved": moved ?? "" }, moved === null ? "" : number(moved))));
   }
   const heads = ["explorer.interfere.row", "explorer.interfere.before", "explorer.interfere.after", ...(apart ? ["explorer.interfere.moved_row"] : [])];
   return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": say("explorer.interfere.answer") }, h("table", { class: "outcome-table" }, h("thead", {}, h("tr", {}, heads.map((key) => h("th", { scope: "col" }, say(key))))), body));

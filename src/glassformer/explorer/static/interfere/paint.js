@@ -2,6 +2,7 @@
 
 import { h } from "../dom.js";
 import { inForce, replaceEdit, toggle } from "../edits.js";
+import { nameOf } from "../families/names.js";
 import { heatMap } from "../map.js";
 import { placeOf, writePlace } from "../place.js";
 import { sideOf, tokensOf } from "../plan.js";
@@ -131,9 +132,9 @@ function hidden(owner, app, about) {
         "div",
         { class: "token-picker", role: "group", "aria-label": say("explorer.interfere.hide") },
         h("span", { class: "quiet" }, say(`explorer.interfere.hide_${sides.length > 1 ? side : "input"}`)),
-        tokensOf(about, side).map(({ piece }, column) => {
+        tokensOf(about, side).map((_, column) => {
           const edits = names.map((name) => ({ kind: "forbid", name, column }));
-          const button = h("button", { type: "button", class: "token", "data-token": `${side}:${column}`, onclick: () => edits.forEach((edit) => toggle(app, edit)) }, piece);
+          const button = h("button", { type: "button", class: "token", "data-token": `${side}:${column}`, onclick: () => toggle(app, ...edits) }, nameOf(about, side, column));
           owner.effect(() => button.setAttribute("aria-pressed", String(edits.some((edit) => inForce(app, edit)))));
           return button;
         }),

@@ -69,27 +69,65 @@ export async function stream(path, body, options, each) {
   }
 }
 
+/** @param {string} text */
+const read = (text) => new Map(text.split(";").filter(Boolean).map((part) => /** @type {[string, string]} */ (part.split(":", 2))));
+
+/** @param {Map<string, string>} all */
+const write = (all) => [...all].map((pair) => pair.join(":")).join(";");
+
 /**
- * A setting of a view, kept in the address: #lab=temperature:0.7;top_k:5.
+ * A setting of a view as text, kept in the address: #lab=temperature:0.7;top_k:5. Others may change without a word to it.
+ * @param {Owner} owner
+ * @param {App} app
+ * @param {string} key
+ * @returns {import("../signal.js").Signal<string>}
+ */
+export function written(owner, app, key) {
+  const field = app.field("lab");
+  const now = owner.computed(() => read(field.value).get(key) ?? "");
+  return {
+    get value() {
+      return now.value;
+    },
+    set value(next) {
+      const all = read(field.peek());
+      if (next === "") all.delete(key);
+      else all.set(key, next);
+      field.value = write(all);
+    },
+    peek: () => read(field.peek()).get(key) ?? "",
+  };
+}
+
+/**
+ * A setting that is a number.
+ * @param {Owner} owner
  * @param {App} app
  * @param {string} key
  * @param {number} usual
  * @returns {import("../signal.js").Signal<number>}
  */
-export function setting(app, key, usual) {
-  const read = (/** @type {string} */ text) => new Map(text.split(";").filter(Boolean).map((part) => /** @type {[string, string]} */ (part.split(":", 2))));
-  const field = app.field("lab");
-  const valueOf = (/** @type {string} */ text) => (read(text).has(key) ? Number(read(text).get(key)) : usual);
+export function setting(owner, app, key, usual) {
+  const text = written(owner, app, key);
+  const valueOf = (/** @type {string} */ one) => (one === "" ? usual : Number(one));
   return {
     get value() {
-      return valueOf(field.value);
+      return valueOf(text.value);
     },
     set value(next) {
-      const all = read(field.peek());
-      if (next === usual) all.delete(key);
-      else all.set(key, String(next));
-      field.value = [...all].map((pair) => pair.join(":")).join(";");
+      text.value = next === usual ? "" : String(next);
     },
-    peek: () => valueOf(field.peek()),
+    peek: () => valueOf(text.peek()),
   };
+}
+
+const OF_A_TEXT = ["prefix", "revived", "tree", "lens"];
+
+/**
+ * What was chosen for one text says nothing about the next.
+ * @param {App} app
+ */
+export function forgetChosen(app) {
+  const field = app.field("lab");
+  field.value = write(new Map([...read(field.peek())].filter(([key]) => !OF_A_TEXT.includes(key))));
 }

@@ -4,7 +4,7 @@ import { ask } from "../engine.js";
 import { h } from "../dom.js";
 import { signal } from "../signal.js";
 import { number, say } from "../words.js";
-import { question } from "./ask.js";
+import { question, written } from "./ask.js";
 
 const SHOWN = 12;
 
@@ -15,17 +15,14 @@ const SHOWN = 12;
  * @returns {HTMLElement}
  */
 export function makeBars(owner, app, filters) {
-  const prefix = signal(/** @type {number[]} */ ([]));
+  const chosen = written(owner, app, "prefix");
+  const prefix = () => chosen.value.split(",").filter(Boolean).map(Number);
   const found = signal(/** @type {any} */ (null));
   const error = signal("");
-  owner.effect(() => {
-    app.run.value; // another run begins anew
-    prefix.value = [];
-  });
   owner.effect((inner) => {
     const asked = question(app);
     if (!asked) return;
-    const body = { ...asked, kind: "next", prefix: prefix.value, ...filters() };
+    const body = { ...asked, kind: "next", prefix: prefix(), ...filters() };
     const stop = new AbortController();
     inner.own(() => stop.abort());
     ask("/api/decode", { method: "POST", body, signal: stop.signal, lang: app.lang.value })
@@ -40,19 +37,19 @@ export function makeBars(owner, app, filters) {
   });
   const title = h("h3", {});
   const says = h("p", { class: "says" });
-  const written = h("p", { class: "written" });
+  const line = h("p", { class: "written" });
   const rows = h("ul", { class: "bars next-bars", "data-needs": "model" });
   owner.effect(() => {
     const one = found.value;
     title.textContent = say("explorer.decoding.next");
     says.textContent = error.value || say("explorer.decoding.next_says");
     if (!one) return;
-    const undo = h("button", { type: "button", class: "pill", disabled: !prefix.value.length, onclick: () => (prefix.value = prefix.peek().slice(0, -1)) }, `⌫ ${say("explorer.decoding.undo")}`);
-    written.replaceChildren(...one.prefix.map((/** @type {string} */ piece) => h("span", { class: "token" }, piece)), h("span", { class: "cursor" }, "▏"), undo);
+    const undo = h("button", { type: "button", class: "pill", disabled: !chosen.value, onclick: () => (chosen.value = chosen.peek().split(",").slice(0, -1).join(",")) }, `⌫ ${say("explorer.decoding.undo")}`);
+    line.replaceChildren(...one.prefix.map((/** @type {string} */ piece) => h("span", { class: "token" }, piece)), h("span", { class: "cursor" }, "▏"), undo);
     const kept = h("li", { class: "quiet" }, say("explorer.decoding.kept", { kept: one.kept, of: one.of, entropy: number(one.entropy) }));
-    rows.replaceChildren(...one.bars.slice(0, SHOWN).map((/** @type {any} */ bar) => row(bar, () => (prefix.value = [...prefix.peek(), bar.id]))), kept);
+    rows.replaceChildren(...one.bars.slice(0, SHOWN).map((/** @type {any} */ bar) => row(bar, () => (chosen.value = [chosen.peek(), bar.id].filter((part) => part !== "").join(",")))), kept);
   });
-  return h("section", { class: "card lab-bars" }, h("header", {}, title), says, written, rows);
+  return h("section", { class: "card lab-bars" }, h("header", {}, title), says, line, rows);
 }
 
 /**

@@ -3,7 +3,7 @@
 import { h } from "../dom.js";
 import { signal } from "../signal.js";
 import { number, say } from "../words.js";
-import { question, setting, stream } from "./ask.js";
+import { question, setting, stream, written } from "./ask.js";
 import { slider } from "./slider.js";
 import { drawTree } from "./treepicture.js";
 
@@ -18,23 +18,25 @@ import { drawTree } from "./treepicture.js";
  * @returns {HTMLElement}
  */
 export function makeTree(owner, app) {
-  const [width, alpha] = [setting(app, "width", 3), setting(app, "alpha", 0.6)];
+  const [width, alpha] = [setting(owner, app, "width", 3), setting(owner, app, "alpha", 0.6)];
   const nodes = signal(/** @type {Map<string, TreeNode>} */ (new Map()));
   const best = signal(/** @type {Found[]} */ ([]));
-  const shown = signal(Infinity); // how many steps are drawn
+  const shown = setting(owner, app, "tree", Infinity); // how many steps are drawn
+  const revived = written(owner, app, "revived"); // the tokens of each revived branch: 12.5.7,12.9
   const error = signal("");
   let revivals = 0;
+  let stop = new AbortController(); // of the present search and all that was revived in it
 
   /**
    * Searches from a node on; "" is the beginning.
    * @param {any} asked
    * @param {string} from
-   * @param {AbortSignal} stop
+   * @param {AbortSignal} [signal]
    */
-  const grow = async (asked, from, stop) => {
+  const grow = async (asked, from, signal = stop.signal) => {
     const before = from ? `r${(revivals += 1)}:` : "";
-    const body = { ...asked, kind: "beam", width: width.peek(), alpha: alpha.peek(), prefix: path(nodes.peek(), from).map((node) => node.token) };
-    await stream("/api/decode", body, { signal: stop, lang: app.lang.peek() }, (record) => {
+    const body = { ...asked, kind: "beam", width: width.peek(), alpha: alpha.peek(), prefix: tokensTo(nodes.peek(), from) };
+    await stream("/api/decode", body, { signal, lang: app.lang.peek() }, (record) => {
       if (record.kind === "end") {
         const found = record.best.map((/** @type {any} */ one) => ({ ...one, node: before + one.node, revived: Boolean(from) }));
         best.value = [...best.peek(), ...found].sort((a, b) => b.score - a.score);
@@ -46,7 +48,7 @@ export function makeTree(owner, app) {
       });
       nodes.value = new Map([...nodes.peek(), ...more]);
     }).catch((reason) => {
-      if (!stop.aborted) error.value = reason.message;
+      if (!signal.aborted) error.value = reason.message;
     });
   };
 
@@ -55,22 +57,34 @@ export function makeTree(owner, app) {
     width.value;
     alpha.value;
     if (!asked) return;
-    const stop = new AbortController();
-    inner.own(() => stop.abort());
+    const mine = (stop = new AbortController());
+    inner.own(() => mine.abort());
     nodes.value = new Map();
     best.value = [];
     error.value = "";
-    shown.value = Infinity;
-    grow(asked, "", stop.signal);
+    grow(asked, "").then(async () => {
+      for (const branch of revived.peek().split(",").filter(Boolean)) {
+        const id = [...nodes.peek().keys()].find((one) => tokensTo(nodes.peek(), one).join(".") === branch);
+        if (id !== undefined && !mine.signal.aborted) await live(asked, id);
+      }
+    });
   });
-  const revive = (/** @type {string} */ id) => {
+  /**
+   * A pruned branch lives on.
+   * @param {any} asked
+   * @param {string} id
+   */
+  const live = async (asked, id) => {
     const node = nodes.peek().get(id);
-    const asked = question(app);
-    if (!node || !asked || node.fate !== "pruned") return;
+    if (node?.fate !== "pruned") return;
     nodes.value = new Map([...nodes.peek(), [id, { ...node, fate: "kept", revived: true }]]);
-    const stop = new AbortController();
-    owner.own(() => stop.abort());
-    grow(asked, id, stop.signal);
+    await grow(asked, id);
+  };
+  const revive = (/** @type {string} */ id) => {
+    const asked = question(app);
+    if (!asked || nodes.peek().get(id)?.fate !== "pruned") return;
+    revived.value = [revived.peek(), tokensTo(nodes.peek(), id).join(".")].filter(Boolean).join(",");
+    live(asked, id);
   };
 
   const picture = h("div", { class: "scroll tree-picture" });
@@ -82,7 +96,7 @@ export function makeTree(owner, app) {
     says.textContent = error.value || say("explorer.decoding.tree_says");
     const last = Math.max(0, ...[...nodes.value.values()].map((node) => node.step));
     const now = Math.min(shown.value, last);
-    const go = (/** @type {number} */ to) => (shown.value = Math.max(1, Math.min(last, to)));
+    const go = (/** @type {number} */ to) => (shown.value = to >= last ? Infinity : Math.max(1, to));
     picture.replaceChildren(drawTree([...nodes.value.values()].filter((node) => node.step <= now), new Set(now === last ? onPaths(nodes.value, best.value.slice(0, 1)) : []), revive));
     steps.replaceChildren(
       h("button", { type: "button", class: "round", "aria-label": say("explorer.back"), disabled: now <= 1, onclick: () => go(now - 1) }, "←"),
@@ -114,6 +128,12 @@ function path(nodes, id) {
   for (let node = nodes.get(id); node; node = nodes.get(node.parent)) found.unshift(node);
   return found;
 }
+
+/**
+ * @param {Map<string, TreeNode>} nodes
+ * @param {string} id
+ */
+const tokensTo = (nodes, id) => path(nodes, id).map((node) => node.token);
 
 /**
  * @param {Map<string, TreeNode>} nodes

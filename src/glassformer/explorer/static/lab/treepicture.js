@@ -5,7 +5,7 @@ import { number, say } from "../words.js";
 
 /** @typedef {import("./tree.js").TreeNode} TreeNode */
 
-const [WIDE, HIGH, GAP, BESIDE] = [112, 34, 8, 30];
+const [WIDE, HIGH, GAP, BESIDE] = [132, 34, 8, 26];
 
 /**
  * @param {TreeNode[]} nodes
@@ -52,6 +52,9 @@ function box(node, best, { x, y }, revive) {
       class: `tree-node ${node.fate}${best ? " best" : ""}${node.revived ? " revived" : ""}`,
       style: { left: `${x}px`, top: `${y}px`, width: `${WIDE}px`, height: `${HIGH}px` },
       "data-node": node.id,
+      "data-parent": node.parent,
+      "data-step": node.step,
+      "data-id": node.token,
       "data-needs": pruned ? "model" : null,
       "data-cumulative": node.cumulative,
       "aria-label": `${node.piece} ${number(node.cumulative, 2)} ${say(`explorer.decoding.${node.fate}_fate`)}`,

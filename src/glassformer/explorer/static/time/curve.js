@@ -28,7 +28,7 @@ const HEIGHT = 230;
  * @returns {HTMLElement}
  */
 export function makeCurve(owner, app, life, now) {
-  const log = setting(app, "log", 0);
+  const log = setting(owner, app, "log", 0);
   const width = signal(0);
   const read = signal(/** @type {number | null} */ (null)); // the step that is read
   const chart = signal(/** @type {Chart | null} */ (null));

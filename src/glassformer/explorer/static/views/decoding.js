@@ -23,9 +23,9 @@ const SHARES = [0.1, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1];
  * @returns {HTMLElement}
  */
 function make(owner, app) {
-  const temperature = setting(app, "temperature", 1);
-  const topK = setting(app, "top_k", 0);
-  const topP = setting(app, "top_p", 1);
+  const temperature = setting(owner, app, "temperature", 1);
+  const topK = setting(owner, app, "top_k", 0);
+  const topP = setting(owner, app, "top_p", 1);
   const filters = () => ({
     temperature: temperature.value,
     ...(topK.value ? { top_k: topK.value } : {}),

@@ -59,7 +59,10 @@ function kindsOf(about) {
  * @param {import("../engine.js").About} about
  * @param {string} key
  */
-const attentionName = (about, key) => wording("attention", key, about, key === "encoder" ? "source" : "target");
+function attentionName(about, key) {
+  const alone = !about.tokens.target?.length && !patched(about); // a stack alone has neither source nor target
+  return wording("attention", alone ? `${key}_alone` : key, about, key === "encoder" ? "source" : "target");
+}
 
 /**
  * @param {Owner} owner

@@ -1,8 +1,7 @@
 // The logit lens: what every layer would answer if the model stopped there, layer × position.
 
 import { h } from "../dom.js";
-import { answered } from "../lab/ask.js";
-import { signal } from "../signal.js";
+import { answered, written } from "../lab/ask.js";
 import { number, say } from "../words.js";
 
 /**
@@ -19,7 +18,7 @@ import { number, say } from "../words.js";
  */
 function make(owner, app) {
   const answer = answered(owner, app, "/api/lens", () => ({ edits: app.run.value?.question.edits ?? [] }));
-  const at = signal(/** @type {[number, number] | null} */ (null));
+  const at = written(owner, app, "lens");
   const intro = h("p", { class: "says" });
   const body = h("div", { class: "lens" });
   const one = h("div", { class: "lens-cell-open" });
@@ -27,26 +26,44 @@ function make(owner, app) {
     const { data, error } = answer.value;
     intro.textContent = error || say("explorer.lens.intro");
     intro.classList.toggle("error", Boolean(error));
-    body.replaceChildren(...(data ? [table(data, (cell) => (at.value = cell))] : []));
+    const side = app.run.peek()?.about.tokens.target?.length ? "target" : "source";
+    body.replaceChildren(...(data ? [table(data, side, (cell) => (at.value = cell.join(",")))] : []));
   });
   owner.effect(() => {
     const found = /** @type {Lens | null} */ (answer.value.data);
     if (!found) return;
-    const [layer, row] = at.value ?? [found.layers, 0];
+    const chosen = at.value.split(",").map(Number);
+    const known = chosen.length === 2 && found.top[chosen[0] ?? -1]?.[chosen[1] ?? -1];
+    const [layer = 0, row = 0] = known ? chosen : [found.layers, usualRow(app.run.peek()?.about)];
     const guesses = found.top[layer]?.[row];
     body.querySelectorAll("[aria-pressed]").forEach((cell) => cell.setAttribute("aria-pressed", String(cell.getAttribute("data-lens") === `${layer},${row}`)));
     one.replaceChildren(...(guesses ? opened(found, layer, row, guesses) : []));
+    const [scroller, cell] = [".scroll", "[aria-pressed=true]"].map((part) => body.querySelector(part));
+    if (!scroller || !cell) return;
+    const [outer, inner] = [scroller.getBoundingClientRect(), cell.getBoundingClientRect()];
+    if (inner.left < outer.left || inner.right > outer.right) scroller.scrollLeft += (inner.left + inner.right - outer.left - outer.right) / 2;
   });
   return h("div", { class: "lens-view stage" }, intro, body, one);
 }
 
 /**
+ * Where one looks first: at the gap, at what comes next, at the beginning of a translation.
+ * @param {import("../engine.js").About | undefined} about
+ */
+function usualRow(about) {
+  const rows = about?.output["top"]?.length ?? 1;
+  return about?.output["masked"]?.[0] ?? (about?.task === "language_model" ? rows - 1 : 0);
+}
+
+/**
  * @param {Lens} lens
+ * @param {"source" | "target"} side  whose tokens its columns are
  * @param {(cell: [number, number]) => void} pick
  */
-function table(lens, pick) {
+function table(lens, side, pick) {
+  const token = (/** @type {number} */ row) => (lens.positions[row] ? `${side}:${row}` : null);
   const order = Array.from({ length: lens.layers + 1 }, (_, i) => lens.layers - i); // as in Figure 1, the last on top
-  const heads = lens.positions.map((piece, row) => h("th", { scope: "col" }, h("span", { class: "piece" }, piece || "∑"), h("small", {}, `→ ${lens.answers[row]?.piece}`)));
+  const heads = lens.positions.map((piece, row) => h("th", { scope: "col", "data-token": token(row) }, h("span", { class: "piece" }, piece || "∑"), h("small", {}, `→ ${lens.answers[row]?.piece}`)));
   return h(
     "div",
     { class: "scroll", tabindex: "0", role: "group", "aria-label": say("explorer.views.lens") },
@@ -75,6 +92,7 @@ function table(lens, pick) {
                     type: "button",
                     class: `lens-cell${found ? " found" : ""}${lens.appears[row] === layer ? " first" : ""}`,
                     "data-lens": `${layer},${row}`,
+                    "data-token": token(row),
                     "data-p": best.p,
                     "aria-pressed": "false",
                     style: { "--share": best.p },
