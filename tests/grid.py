@@ -26,6 +26,7 @@ OPTIONS: dict[str, list[Any]] = {
         {"kind": "image", "size": 6, "patch": 3},
         {"kind": "image", "size": 6, "patch": 2, "channels": 1, "class_tokens": 2, "bias": False},
         {"kind": "image", "size": 4, "patch": 2, "class_tokens": 0},
+        {"kind": "image", "size": 4, "patch": 4, "stride": 2, "channels": 1},
         {"kind": "series", "context": 10, "length": 4, "stride": 2},
         {"kind": "series", "context": 11, "length": 3, "stride": 3, "channels": 2, "pad_end": True, "bias": False},
     ],

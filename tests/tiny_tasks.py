@@ -112,7 +112,7 @@ TINY: dict[str, dict[str, Any]] = {
         "data": {"source": {"kind": "canvases", "size": 24, "most": 2, "count": 60, "test": 20}, "validation": 12},
         "model": MODEL
         | {
-            "input": {"kind": "image", "size": 24, "patch": 8, "channels": 1, "class_tokens": 0},
+            "input": {"kind": "image", "size": 24, "patch": 12, "stride": 8, "channels": 1, "class_tokens": 0},
             "target_vocab_size": 69,
             "causal": False,
             "n_encoder_layers": 1,

@@ -24,6 +24,40 @@ def test_image_patches_equal_a_convolution_with_the_same_weights(channels: int, 
     torch.testing.assert_close(patches(images), expected, atol=1e-12, rtol=0)
 
 
+@pytest.mark.parametrize(("patch", "stride", "channels"), [(4, 2, 1), (6, 2, 3), (12, 4, 1), (4, 4, 2), (3, 1, 1)])
+def test_patches_that_overlap_equal_a_convolution_with_padding(patch: int, stride: int, channels: int) -> None:
+    sizes = {"size": 8, "patch": patch, "stride": stride, "channels": channels, "class_tokens": 0}
+    patches = ImagePatches(d_model=5, **sizes).double()
+    images = torch.randn(2, channels, 8, 8).double()
+    weight = patches.projection.weight.reshape(5, channels, patch, patch)
+    around = F.conv2d(images, weight, patches.projection.bias, stride=stride, padding=(patch - stride) // 2)
+    expected = around.flatten(2).transpose(1, 2)
+    torch.testing.assert_close(patches(images), expected, atol=1e-12, rtol=0)
+    assert expected.shape[1] == ImagePatches.positions(size=8, patch=patch, stride=stride, class_tokens=0)
+
+
+def test_a_patch_that_overlaps_reaches_alike_to_all_sides_and_beyond_the_edge() -> None:
+    patches = ImagePatches(d_model=16, size=4, patch=4, stride=2, channels=1, class_tokens=0, bias=False)
+    with torch.no_grad():
+        patches.projection.weight.copy_(torch.eye(16))
+    first, *_, last = patches(torch.arange(1.0, 17.0).reshape(1, 1, 4, 4))[0].unflatten(-1, (4, 4)).tolist()
+    assert first == [[0, 0, 0, 0], [0, 1, 2, 3], [0, 5, 6, 7], [0, 9, 10, 11]]
+    assert last == [[6, 7, 8, 0], [10, 11, 12, 0], [14, 15, 16, 0], [0, 0, 0, 0]]
+
+
+def test_a_digit_anywhere_lies_whole_in_a_patch() -> None:
+    """The recipes that find digits rely on it: 8 pixels, patches of 12, a new one every 4."""
+    side, patch, stride = 8, 12, 4
+    box = ImagePatches(d_model=patch**2, size=32, patch=patch, stride=stride, channels=1, class_tokens=0, bias=False)
+    with torch.no_grad():
+        box.projection.weight.copy_(torch.eye(patch**2))
+    for x, y in product(range(32 - side + 1), repeat=2):
+        image = torch.zeros(1, 1, 32, 32)
+        image[:, :, y : y + side, x : x + side] = 1
+        with torch.no_grad():
+            assert float(box(image).sum(-1).max()) == side**2
+
+
 def test_image_patches_are_read_row_by_row() -> None:
     patches = ImagePatches(d_model=1, size=4, patch=2, channels=1, class_tokens=0, bias=False)
     with torch.no_grad():
@@ -37,6 +71,16 @@ def test_image_patches_are_read_row_by_row() -> None:
     [
         ({"size": 7, "patch": 2}, "input.patch=2 does not divide input.size=7; use a divisor"),
         ({"size": 8, "patch": 0}, "input.patch=0 is out of range; use 1 to 2147483647"),
+        ({"size": 8, "patch": 4, "stride": 0}, "input.stride=0 is out of range; use 1 to 2147483647"),
+        ({"size": 8, "patch": 5, "stride": 3}, "input.stride=3 does not divide input.size=8; use a divisor"),
+        (
+            {"size": 8, "patch": 5, "stride": 2},
+            "input.patch=5 must exceed input.stride=2 by 0 or an even number, half of it on each side; use 6",
+        ),
+        (
+            {"size": 8, "patch": 2, "stride": 4},
+            "input.patch=2 must exceed input.stride=4 by 0 or an even number, half of it on each side; use 4",
+        ),
         ({"size": 8.0, "patch": 2}, "input.size=8.0 is of the wrong type; use a whole number, such as 512"),
     ],
 )

@@ -318,6 +318,16 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [  # key of the error, the tabl
         "input.patch=3 does not divide input.size=8; use a divisor",
     ),
     (
+        "image_stride",
+        {**ENCODER, "input": {**IMAGE, "stride": 3}},
+        "input.stride=3 does not divide input.size=8; use a divisor",
+    ),
+    (
+        "image_overlap",
+        {**ENCODER, "input": {**IMAGE, "patch": 5, "stride": 2}},
+        "input.patch=5 must exceed input.stride=2 by 0 or an even number, half of it on each side; use 6",
+    ),
+    (
         "series_patch",
         {**ENCODER, "input": {**SERIES, "length": 31}},
         "input.length=31 is longer than input.context=30; use a shorter patch",

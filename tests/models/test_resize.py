@@ -57,6 +57,17 @@ def test_with_a_patch_that_grows_the_grid_stays() -> None:
     assert torch.equal(larger.state_dict()["encoder.positions.weight"], model.state_dict()["encoder.positions.weight"])
 
 
+def test_patches_that_overlap_keep_their_grid_or_their_stride() -> None:
+    given = config(input=Choice("image", {**PATCHES, "patch": 4, "stride": 2}))
+    model = build(given, seed=0)
+    larger, made = resized(model, given, 16, patch=8)
+    assert (made.input.options["stride"], made.max_len) == (4, 17)
+    assert torch.equal(larger.state_dict()["encoder.positions.weight"], model.state_dict()["encoder.positions.weight"])
+    more, made = resized(model, given, 16)
+    assert (made.input.options["stride"], made.max_len) == (2, 65)
+    assert more.eval()(torch.rand(2, 1, 16, 16)).shape == (2, 3)
+
+
 def test_what_cannot_be_resized() -> None:
     with pytest.raises(ConfigError, match="only learned positions can be taken to another size of image, here"):
         resized_config(config(Choice("sinusoidal")), 16)

@@ -39,6 +39,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "pieces that overlap": lambda x: x.unfold(-1, 3, 1),
     "padded": lambda x: F.pad(x, (0, 2), mode="replicate"),
     "patches": lambda x: F.unfold(x[:, None], 3, stride=3) if x.shape[1] % 3 == 0 else x,
+    "patches that overlap": lambda x: F.unfold(x[:, None, :4], 4, padding=1, stride=2),
     "same type": lambda x: x.float(),
     "other type": lambda x: x.double(),
 }

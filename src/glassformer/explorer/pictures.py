@@ -177,18 +177,25 @@ def _as_tensor(value: object) -> Tensor:
 
 def _grid(loaded: Loaded) -> dict[str, object]:
     options = loaded.config.model.input.options
-    side, patch = int(options["size"]), int(options["patch"])
+    rows = _rows(loaded)
     return {
-        "size": side,
-        "patch": patch,
+        "size": int(options["size"]),
+        "patch": int(options["patch"]),
+        "stride": int(options["size"]) // rows,
         "channels": int(options.get("channels", 3)),
-        "grid": [side // patch, side // patch],
+        "grid": [rows, rows],
         "class_tokens": int(options.get("class_tokens", 1)),
     }
+
+
+def _rows(loaded: Loaded) -> int:
+    """The rows of patches, as many as columns."""
+    options = loaded.config.model.input.options
+    return int(options["size"]) // int(options.get("stride") or options["patch"])
 
 
 def _patches(loaded: Loaded) -> list[Piece]:
     """The class tokens, then the patches row by row: 1, 2, 3."""
     options = loaded.config.model.input.options
-    rows, classes = int(options["size"]) // int(options["patch"]), int(options.get("class_tokens", 1))
+    rows, classes = _rows(loaded), int(options.get("class_tokens", 1))
     return plain_pieces([*("[CLS]" for _ in range(classes)), *(str(i + 1) for i in range(rows * rows))])

@@ -19,10 +19,15 @@ def _refuse_nan(x: Tensor) -> None:
         raise InputError("patch_not_finite", count=int((~torch.isfinite(x)).sum()), total=x.numel())
 
 
-def check_image(size: int, patch: int) -> None:
-    """Patches must cover the whole image, without a border left over."""
-    if whole("input.size", size) % whole("input.patch", patch):
-        raise ConfigError("image_patch", size=size, patch=patch)
+def check_image(size: int, patch: int, stride: int | None = None) -> None:
+    """Patches must cover the whole image, without a border left over; those that overlap do so alike on all sides."""
+    if stride is None:
+        if whole("input.size", size) % whole("input.patch", patch):
+            raise ConfigError("image_patch", size=size, patch=patch)
+    elif whole("input.size", size) % whole("input.stride", stride):
+        raise ConfigError("image_stride", size=size, stride=stride)
+    elif whole("input.patch", patch) < stride or (patch - stride) % 2:
+        raise ConfigError("image_overlap", patch=patch, stride=stride, near=max(patch + 1, stride))
 
 
 def check_series(context: int, length: int, stride: int) -> None:
@@ -35,19 +40,28 @@ def check_series(context: int, length: int, stride: int) -> None:
 class ImagePatches(nn.Module):
     r"""Patches of an image (Dosovitskiy et al. 2021).
 
-        x_n = flatten(patch_n) W + b,   n = 1 … (size/patch)²
+        x_n = flatten(patch_n) W + b,   n = 1 … (size/stride)²
 
-    Square patches that do not overlap, read row by row. `class_tokens` learned vectors come before them:
-    one in ViT, two in DeiT with distillation.
+    Square patches, read row by row. With a `stride` below `patch` they overlap (Wu et al. 2021): there is one for each
+    square of `stride` pixels, and it reaches (patch − stride)/2 pixels beyond it on every side; outside the image is 0.
+    `class_tokens` learned vectors come before them: one in ViT, two in DeiT with distillation.
     Differs from the paper: it replaces the token embedding.
     """
 
     def __init__(
-        self, *, d_model: int, size: int, patch: int, channels: int = 3, class_tokens: int = 1, bias: bool = True
+        self,
+        *,
+        d_model: int,
+        size: int,
+        patch: int,
+        stride: int | None = None,
+        channels: int = 3,
+        class_tokens: int = 1,
+        bias: bool = True,
     ) -> None:
         super().__init__()
-        check_image(size, patch)
-        self.size, self.patch, self.channels = size, patch, channels
+        check_image(size, patch, stride)
+        self.size, self.patch, self.stride, self.channels = size, patch, stride or patch, channels
         self.projection = Linear(channels * patch * patch, d_model, bias=bias)
         self.class_token = nn.Parameter(torch.zeros(class_tokens, d_model)) if class_tokens else None
 
@@ -56,16 +70,18 @@ class ImagePatches(nn.Module):
         if images.dim() != 4 or tuple(images.shape[1:]) != expected:
             raise InputError("image_shape", shape=tuple(images.shape), expected=expected)
         _refuse_nan(images)
-        patches = F.unfold(images, self.patch, stride=self.patch).transpose(1, 2)  # b n c·patch·patch
+        patches = F.unfold(images, self.patch, padding=(self.patch - self.stride) // 2, stride=self.stride).transpose(
+            1, 2
+        )  # b n c·patch·patch
         x = self.projection(patches)  # b n d_model
         if self.class_token is not None:
             x = torch.cat([self.class_token.expand(x.shape[0], -1, -1), x], 1)  # b class_tokens+n d_model
         return tap("output", x)
 
     @staticmethod
-    def positions(*, size: int, patch: int, class_tokens: int = 1) -> int:
+    def positions(*, size: int, patch: int, stride: int | None = None, class_tokens: int = 1) -> int:
         """The number of vectors: patches and class tokens."""
-        return (size // patch) ** 2 + class_tokens
+        return (size // (stride or patch)) ** 2 + class_tokens
 
 
 class SeriesPatches(nn.Module):

@@ -145,7 +145,7 @@ def _input(config: ModelConfig) -> None:
     if kind in ("image", "series") and config.family == "decoder":
         raise ConfigError("decoder_input", input=kind)
     if kind == "image":
-        check_image(options["size"], options["patch"])
+        check_image(options["size"], options["patch"], options.get("stride"))
     if kind == "series":
         check_series(options["context"], options["length"], options["stride"])
     count = input_positions(config)
@@ -173,7 +173,10 @@ def input_positions(config: ModelConfig) -> int | None:
     match config.input.kind:
         case "image":
             return ImagePatches.positions(
-                size=options["size"], patch=options["patch"], class_tokens=options["class_tokens"]
+                size=options["size"],
+                patch=options["patch"],
+                stride=options["stride"],
+                class_tokens=options["class_tokens"],
             )
         case "series":
             return SeriesPatches.positions(

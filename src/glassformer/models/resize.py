@@ -26,7 +26,10 @@ def resized_config(config: ModelConfig, size: int, patch: int | None = None) -> 
         raise ConfigError("resize_input", input=config.input.kind)
     if config.position.kind != "learned":
         raise ConfigError("resize_positions", position=config.position.kind)
-    options = {**config.input.options, "size": size, "patch": patch or config.input.options["patch"]}
+    old = config.input.options
+    options = {**old, "size": size, "patch": patch or old["patch"]}
+    if stride := old.get("stride"):
+        options["stride"] = stride * options["patch"] // old["patch"]  # a larger patch takes larger steps
     wider = replace(config, input=Choice("image", options))
     check(replace(wider, position=Choice("none")))  # sizes only: the table of positions is made to fit
     return replace(wider, max_len=input_positions(wider) or config.max_len)
@@ -42,7 +45,7 @@ def resized(
     """
     wanted = resized_config(config, size, patch)
     old, new = config.input.options, wanted.input.options
-    grids = old["size"] // old["patch"], new["size"] // new["patch"]
+    grids = tuple(each["size"] // (each.get("stride") or each["patch"]) for each in (old, new))
     offset = int(config.position.options.get("offset", 0))
     used = input_positions(config)
     assert used is not None

@@ -116,10 +116,11 @@ def unfold(run: SymbolicRun, x: Symbolic, dim: int, size: int, step: int) -> Sym
     return x.view_of((*x.shape[:dim], count, size), None, dense=int(whole) == int(step) * int(count) == size * count)
 
 
-def image_patches(run: SymbolicRun, x: Symbolic, patch: int, *, stride: int, **_: Any) -> Symbolic:
-    """Square patches, b c·patch·patch n: each pixel once."""
+def image_patches(run: SymbolicRun, x: Symbolic, patch: int, *, stride: int, padding: int = 0, **_: Any) -> Symbolic:
+    """Square patches, b c·patch·patch n: each pixel once for every patch that it lies in."""
     b, channels, height, width = x.shape
-    count = Dim("patches", (int(height) // int(stride)) * (int(width) // int(stride)))
+    down, across = ((int(side) + 2 * int(padding) - int(patch)) // int(stride) + 1 for side in (height, width))
+    count = Dim("patches", down * across)
     return run.new((b, channels * patch * patch, count), x.dtype)
 
 

@@ -8,8 +8,8 @@ import torch
 
 from glassformer.errors import ConfigError
 from glassformer.models.build import build
-from glassformer.tasks.canvases import Canvases
-from glassformer.tasks.object_queries.task import LossWeights, ObjectQueries, likeliest_objects
+from glassformer.tasks.canvases import Canvases, LossWeights
+from glassformer.tasks.object_queries.task import ObjectQueries, likeliest_objects
 from glassformer.training.optimizer import make_optimizer
 from tiny_tasks import tiny
 

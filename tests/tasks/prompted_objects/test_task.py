@@ -27,6 +27,8 @@ BATCH = PromptBatch(
     labels=torch.tensor([[1], [0]]),
     boxes=BOXES[:, None],
     digits=torch.tensor([[2], [3]]),
+    all_labels=torch.tensor([[1, 0], [2, 0]]),
+    all_boxes=torch.stack([BOXES, BOXES]),
     count=2,
 )
 

@@ -40,7 +40,7 @@ def run(setup: LessonSetup) -> Data:
 
     Then the same of a model that is prompted.
     """
-    loaded = setup.model("object-queries")
+    loaded = setup.model("objects")
     batch = _batch(loaded, setup.some(CANVASES, 8))
     with torch.no_grad(), record(loaded.model, LOOKS) as trace:
         said = likeliest_objects(loaded.model(batch.images))
@@ -261,7 +261,7 @@ LESSON = Lesson(
     run=run,
     verdicts=no_verdicts,
     draw=draw,
-    models=("object-queries", "prompts"),
+    models=("objects", "prompts"),
     equation=r"\mathrm{CrossAttention}(X,M)=\mathrm{softmax}\!\left(\frac{(XW_Q)(MW_K)^{\top}}{\sqrt{d_k}}\right)MW_V",
     formula="CrossAttention(X, M) = softmax((X W_Q)(M W_K)ᵀ / √d_k) M W_V",
     paper="§3.2.3",

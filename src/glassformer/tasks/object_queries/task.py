@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, cast
 
 import numpy as np
 import torch
@@ -16,29 +16,20 @@ from torch import Tensor, nn
 
 from glassformer.config.options import Schema
 from glassformer.config.recipe import RunConfig, TrainConfig
-from glassformer.config.table import ConfigTable
 from glassformer.data.batch import moved
-from glassformer.data.canvases import CLASSES, DARKEST, KIND, PLANNED, CanvasPlan
+from glassformer.data.canvases import DARKEST, KIND, PLANNED, CanvasPlan
 from glassformer.data.examples import Example
 from glassformer.errors import ConfigError
 from glassformer.layers.head.objects import ObjectsHead
-from glassformer.losses import Loss, Sum, cross_entropy, make_loss
+from glassformer.losses import Loss, Sum, cross_entropy
 from glassformer.metrics.boxes import match_boxes, overlap
 from glassformer.models.check import input_positions
+from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.runs import Run
-from glassformer.tasks.canvases import Canvases, planned_canvases
+from glassformer.tasks.canvases import Canvases, LossWeights, PatchLoss, planned_canvases, with_nothing
 from glassformer.tasks.object_queries.matching import SetLoss
 from glassformer.tasks.options import check_options
 from glassformer.tasks.task import means
-
-
-@dataclass(frozen=True, kw_only=True)
-class LossWeights(ConfigTable):
-    """The weights of the parts of the loss; the defaults are DETR's."""
-
-    nothing: float = 0.1
-    l1: float = 5.0
-    giou: float = 2.0
 
 
 @dataclass(frozen=True)
@@ -71,11 +62,12 @@ def likeliest_objects(y: Float[Tensor, "*b n"]) -> QueryAnswers:
 
 @dataclass(frozen=True, kw_only=True)
 class ObjectQueries:
-    """Digits on a canvas. `nothing`, `l1` and `giou` weigh the parts of the loss: see `SetLoss`."""
+    """Digits on a canvas. The weights are those of the parts of the loss: see `SetLoss` and `PatchLoss`."""
 
     criterion: Loss = cross_entropy
     l1: float = LossWeights.l1
     giou: float = LossWeights.giou
+    patches: PatchLoss | None = None
 
     name: ClassVar[str] = "object_queries"
     unit: ClassVar[str] = "objects"
@@ -118,11 +110,11 @@ class ObjectQueries:
 
     @classmethod
     def make(cls, config: RunConfig) -> ObjectQueries:
-        """From a recipe: `task = "object_queries"`, or a table with `nothing`, `l1`, `giou`."""
+        """From a recipe: `task = "object_queries"`, or a table with `nothing`, `l1`, `giou`, `patches`."""
         weights, loss = LossWeights.from_choice("task", config.task), config.train.loss
-        of_classes = [1.0] * CLASSES + [weights.nothing]
-        criterion = make_loss(loss.kind, {**loss.options, "weights": of_classes})
-        return cls(criterion=criterion, l1=weights.l1, giou=weights.giou)
+        criterion = with_nothing(loss, weights.nothing)
+        patches = PatchLoss.of(config, weights)
+        return cls(criterion=criterion, l1=weights.l1, giou=weights.giou, patches=patches)
 
     # --- in training ---
 
@@ -135,7 +127,12 @@ class ObjectQueries:
         return SetLoss(criterion=self.criterion, l1=self.l1, giou=self.giou)
 
     def loss(self, model: nn.Module, batch: CanvasBatch) -> Sum:
-        return self.set_loss(model(batch.images), batch.labels, batch.boxes)
+        if self.patches is None:
+            return self.set_loss(model(batch.images), batch.labels, batch.boxes)
+        reader = cast(EncoderDecoder, model)
+        memory = reader.encode(batch.images)  # b s d_model
+        answers = self.set_loss(reader.decode(None, memory), batch.labels, batch.boxes)
+        return Sum(answers.total + self.patches(reader.head(memory), batch.labels, batch.boxes), answers.count)
 
     def scores(self, model: nn.Module, batch: CanvasBatch) -> dict[str, Sum]:
         """found: right class, overlap of at least half, each object once; box_overlap: of matched boxes;

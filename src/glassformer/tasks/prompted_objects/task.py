@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from glassformer.config.options import Schema
 from glassformer.config.recipe import RunConfig, TrainConfig
 from glassformer.config.table import ConfigTable, checked
-from glassformer.config.values import one_of
+from glassformer.config.values import not_negative, one_of
 from glassformer.data.batch import moved
 from glassformer.data.canvases import DARKEST, KIND, PLANNED, CanvasPlan
 from glassformer.data.examples import Arrays, Example
@@ -41,8 +41,8 @@ from glassformer.metrics.boxes import ENOUGH, overlap
 from glassformer.models.check import input_positions
 from glassformer.models.encoder_decoder import EncoderDecoder
 from glassformer.runs import Run
-from glassformer.tasks.canvases import Canvases, answer_loss, planned_canvases
-from glassformer.tasks.object_queries.task import LossWeights, QueryAnswers, likeliest_objects
+from glassformer.tasks.canvases import Canvases, LossWeights, PatchLoss, answer_loss, planned_canvases
+from glassformer.tasks.object_queries.task import QueryAnswers, likeliest_objects
 from glassformer.tasks.options import check_options
 from glassformer.tasks.task import means
 
@@ -55,17 +55,20 @@ class PromptOptions(ConfigTable):
     asks: int = 4
     l1: float = LossWeights.l1
     giou: float = LossWeights.giou
+    patches: float = checked(LossWeights.patches, not_negative)
 
 
 @dataclass(frozen=True)
 class PromptBatch:
-    """Images, k prompts for each of them, and the digits that these ask for."""
+    """Images, k prompts for each of them, the digits that these ask for, and all that are there."""
 
     images: Tensor  # b 1 size size, 0 … 1
     prompts: Tensor  # b k t
     labels: Tensor  # b k
     boxes: Tensor  # b k 4
     digits: Tensor  # b 1: how many there are on the canvas
+    all_labels: Tensor  # b m; below 0: no digit
+    all_boxes: Tensor  # b m 4
     count: int  # prompts
 
     def to(self, device: torch.device) -> PromptBatch:
@@ -87,6 +90,7 @@ class PromptedObjects:
     criterion: Loss = cross_entropy
     l1: float = LossWeights.l1
     giou: float = LossWeights.giou
+    patches: PatchLoss | None = None
 
     name: ClassVar[str] = "prompted_objects"
     unit: ClassVar[str] = "prompts"
@@ -129,10 +133,17 @@ class PromptedObjects:
 
     @classmethod
     def make(cls, config: RunConfig) -> PromptedObjects:
-        """From a recipe: `task = { kind = "prompted_objects", prompt = "word" }`, with `asks`, `l1` and `giou`."""
+        """From a recipe: `task = { kind = "prompted_objects", prompt = "word" }`; see `PromptOptions`."""
         chosen, loss = PromptOptions.from_choice("task", config.task), config.train.loss
         criterion = make_loss(loss.kind, loss.options)
-        return cls(kinds=_kinds(config), asks=chosen.asks, criterion=criterion, l1=chosen.l1, giou=chosen.giou)
+        return cls(
+            kinds=_kinds(config),
+            asks=chosen.asks,
+            criterion=criterion,
+            l1=chosen.l1,
+            giou=chosen.giou,
+            patches=PatchLoss.of(config, LossWeights(l1=chosen.l1, giou=chosen.giou, patches=chosen.patches)),
+        )
 
     # --- in training ---
 
@@ -148,6 +159,8 @@ class PromptedObjects:
             labels=labels[rows, digits],
             boxes=boxes[rows, digits],
             digits=(labels >= 0).sum(1, keepdim=True),
+            all_labels=labels,
+            all_boxes=boxes,
             count=digits.numel(),
         )
 
@@ -160,13 +173,22 @@ class PromptedObjects:
 
     def answers(self, model: nn.Module, batch: PromptBatch) -> Float[Tensor, "b k n"]:
         """What the head says where each prompt ends."""
+        return self._read(model, batch)[0]
+
+    def _read(self, model: nn.Module, batch: PromptBatch) -> tuple[Tensor, Tensor]:
+        """What the head says where each prompt ends, b k n, and the memory, b s d_model."""
         reader, (b, k, _) = cast(EncoderDecoder, model), batch.prompts.shape
-        memory = reader.encode(batch.images).repeat_interleave(k, 0)  # b·k s d_model
-        y = reader.decode(batch.prompts.flatten(0, 1), memory)  # b·k t n
-        return y[:, -1].unflatten(0, (b, k))  # b k n
+        memory = reader.encode(batch.images)  # b s d_model
+        y = reader.decode(batch.prompts.flatten(0, 1), memory.repeat_interleave(k, 0))  # b·k t n
+        return y[:, -1].unflatten(0, (b, k)), memory
 
     def loss(self, model: nn.Module, batch: PromptBatch) -> Sum:
-        return self._loss(self.answers(model, batch), batch)
+        y, memory = self._read(model, batch)
+        answers = self._loss(y, batch)
+        if self.patches is None:
+            return answers
+        said = cast(EncoderDecoder, model).head(memory)  # b s n
+        return Sum(answers.total + self.patches(said, batch.all_labels, batch.all_boxes), answers.count)
 
     def _loss(self, y: Float[Tensor, "b k n"], batch: PromptBatch) -> Sum:
         logits, drawn = ObjectsHead.split(y)

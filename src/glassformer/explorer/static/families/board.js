@@ -30,7 +30,7 @@ export function board(owner, app, { shares = null, small = false, apart = false,
   const pixels = pixelsOf(run);
   if (!pixels) return null;
   if (plain) return h("div", { class: "board" }, h("div", { class: "board-picture" }, still(pixels, { "data-picture": "pixels" })));
-  const { grid, class_tokens: first } = run.about.input;
+  const { grid, class_tokens: first, patch, stride } = run.about.input;
   const [rows, columns] = /** @type {[number, number]} */ (grid);
   const most = Math.max(...Array.from({ length: rows * columns }, (_, i) => Number(shares?.values[first + i] ?? 0)), 1e-9);
   const cells = Array.from({ length: rows * columns }, (_, i) => cell(app, first + i, { row: Math.floor(i / columns), column: i % columns, share: shares?.values[first + i] }));
@@ -43,7 +43,7 @@ export function board(owner, app, { shares = null, small = false, apart = false,
   roving(owner, body, cells, columns);
   return h(
     "div",
-    { class: `board${small ? " small" : ""}${apart ? " apart" : ""}`, style: { "--columns": columns, "--rows": rows } },
+    { class: `board${small ? " small" : ""}${apart ? " apart" : ""}${patch > stride ? " overlap" : ""}`, style: { "--columns": columns, "--rows": rows, "--reach": (patch - stride) / 2 / stride } },
     h("div", { class: "board-picture" }, still(pixels, { "data-picture": "pixels" }), shares && heat(shares, { rows, columns, first, most }), body),
     h("div", { class: "board-outside" }, outside, shares && h("span", { class: "quiet" }, say("explorer.families.strongest", { share: percent(most) }))),
   );

@@ -4,7 +4,7 @@
 /**
  * @typedef {import("../app.js").App} App
  * @typedef {import("../engine.js").Model} Model
- * @typedef {{side: number, channels: number, patch: number}} Raster
+ * @typedef {{side: number, channels: number, rows: number}} Raster
  */
 
 export const HERE = "here"; // the address of what is only in the page
@@ -16,8 +16,8 @@ const LONGEST = 6000; // characters of a series in the address
  * @returns {Raster}
  */
 export function rasterOf(model) {
-  const { size = 1, channels = 3, patch = 1 } = model.config["input"] ?? {};
-  return { side: Number(size), channels: Number(channels), patch: Number(patch) };
+  const { size = 1, channels = 3, patch = 1, stride } = model.config["input"] ?? {};
+  return { side: Number(size), channels: Number(channels), rows: Number(size) / Number(stride ?? patch) };
 }
 
 /** @param {Model} model */

@@ -39,7 +39,9 @@ export function nameOf(about, side, at) {
  */
 export function wording(what, kind, about, side) {
   const own = `explorer.families.${side === "target" ? about.task : patched(about)}.${what}.${kind}`;
-  return say(knows(own) ? own : `explorer.${what}.${kind}`, about.input);
+  const { patch = 0, stride = 0 } = about.input;
+  const known = [...(patch > stride ? [`${own}_overlap`] : []), own].find(knows);
+  return say(known ?? `explorer.${what}.${kind}`, about.input);
 }
 
 /** @param {number} at */

@@ -22,13 +22,13 @@ const radiusOf = ({ side }) => (side > 28 && side < 112 ? 0.75 : 0.5 + side / 70
  * @param {PadOf} given
  */
 export function makePad(owner, { raster, tool, label, onDraw, onPoint, onHover }) {
-  const { side, channels, patch } = raster;
+  const { side, channels, rows } = raster;
   const radius = radiusOf(raster);
   let bytes = new Uint8Array(side * side * channels);
   let [x, y] = [Math.floor(side / 2), Math.floor(side / 2)];
   const canvas = /** @type {HTMLCanvasElement} */ (h("canvas", { class: "raster pad-canvas", id: "pad-canvas" }));
   const cursor = h("span", { class: "pad-cursor", hidden: true });
-  const pad = h("div", { class: "pad", id: "pad", "data-needs": "model", tabindex: "0", role: "application", style: { "--patches": side / patch } }, canvas, h("span", { class: "pad-grid", "aria-hidden": "true" }), cursor);
+  const pad = h("div", { class: "pad", id: "pad", "data-needs": "model", tabindex: "0", role: "application", style: { "--patches": rows } }, canvas, h("span", { class: "pad-grid", "aria-hidden": "true" }), cursor);
   const show = () => drawPixels(canvas, { side, channels, data: bytes, most: 255 });
   show();
   owner.effect(() => {
