@@ -261,6 +261,19 @@ def test_a_patch_is_highlighted_everywhere(opened: Opened) -> None:
     page.wait_for_selector(".board-cell.hot-token[data-token='source:30']")
 
 
+def test_a_patch_that_overlaps_shows_how_far_it_reaches(opened: Opened) -> None:
+    page, cell = opened("objects", "&at=pieces.source"), ".board.overlap.apart .board-cell[data-token='source:9']"
+    page.click(cell)
+    page.wait_for_selector(f"{cell}[aria-pressed='true']")
+    assert "patches of 12 × 12 pixels; a new one begins every 4 pixels" in page.text_content(".stage")
+    read_ = "one => [parseFloat(getComputedStyle(one, '::after').width), one.getBoundingClientRect().width]"
+    frame, middle = page.eval_on_selector(cell, read_)
+    assert frame / middle == pytest.approx(12 / 4, abs=0.02)
+    plain = opened("digits", "&at=pieces")
+    plain.wait_for_selector(".board.apart")
+    assert plain.locator(".board.overlap").count() == 0 and "overlap" not in plain.text_content(".stage")
+
+
 @pytest.mark.parametrize(
     ("model", "lang", "titles"),
     [

@@ -6,8 +6,10 @@ import pytest
 import torch
 
 import glassformer as gf
+from glassformer.data.canvases import CanvasPlan
 from glassformer.errors import GlassformerError
-from glassformer.explorer.pictures import example_images, read_image
+from glassformer.explorer.pictures import example_images, read_canvas, read_image
+from glassformer.tasks.object_queries.task import likeliest_objects
 
 
 def test_a_model_whose_data_are_not_here_has_drawn_examples_that_it_recognises() -> None:
@@ -19,6 +21,21 @@ def test_a_model_whose_data_are_not_here_has_drawn_examples_that_it_recognises()
     with torch.no_grad():
         said = [clothes.model(*read_image(clothes, {"example": place}).inputs).argmax(-1) for place in (0, 1)]
     assert [clothes.labels[int(one)] for one in said] == ["T-shirt/top", "ankle boot"]
+
+
+def test_the_objects_of_the_package_find_the_digits_of_their_examples() -> None:
+    pytest.importorskip("sklearn")
+    objects = gf.load("objects")
+    there = CanvasPlan.of(objects.config.data).examples("test").fields["labels"]
+    found = asked = 0
+    for place in range(len(example_images(objects))):
+        read = read_canvas(objects, {"example": place})
+        assert (read.shown["grid"], read.shown["patch"], read.shown["stride"], len(read.source)) == ([8, 8], 12, 4, 64)
+        with torch.no_grad():
+            answers = set(likeliest_objects(objects.model(*read.inputs)).said[0].tolist())
+        wanted = {label for label in there[place].tolist() if label >= 0}
+        found, asked = found + len(wanted & answers), asked + len(wanted)
+    assert found >= 0.9 * asked > 10
 
 
 def test_another_size_is_resized_and_other_shapes_are_refused() -> None:
