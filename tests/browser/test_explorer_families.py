@@ -327,6 +327,8 @@ def test_the_boxes_are_those_of_the_queries(opened: Opened, folders: dict[str, P
     assert [one.query_selector("strong").text_content() for one in listed] == [
         one["label"] or "nothing" for one in found
     ]
+    page.wait_for_selector(".view .term[data-term=query], .head-kind .term, .stage .term")
+    assert page.locator(".pad-beside .term[data-term=key]").count() == 0  # arrow keys are no keys of attention
     page.hover(".pad-beside .object[data-token='target:1']")
     page.wait_for_selector("#pad .object-frame.hot-token[data-token='target:1']")
     page.click(".pad-beside .object[data-token='target:1']")

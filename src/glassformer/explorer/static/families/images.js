@@ -94,7 +94,7 @@ function beside(owner, app, model, { raster, trouble, prompted, objects }) {
       one.setAttribute("aria-pressed", String(at === chosen));
     });
   });
-  const note = h("p", { class: "quiet" });
+  const note = h("p", { class: "quiet", "data-no-terms": true }); // its keys are those of the keyboard
   const error = h("p", { class: "error", role: "alert", id: "input-error" });
   owner.effect(() => {
     const lost = isLost(app, model);
