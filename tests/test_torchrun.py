@@ -111,10 +111,11 @@ def test_what_is_wrong_is_said_once(tmp_path: Path, run: Run) -> None:
 
 
 @pytest.mark.slow
-def test_a_lost_rank_starts_all_again_from_the_last_checkpoint(tmp_path: Path) -> None:
+@pytest.mark.parametrize("parallel", ["ddp", "fsdp"])
+def test_a_lost_rank_starts_all_again_from_the_last_checkpoint(tmp_path: Path, parallel: str) -> None:
     out = tmp_path / "run"
     command = (*TORCHRUN, "--max-restarts", "1", "-m", "glassformer", "train", str(recipe(tmp_path)), "--out", str(out))
-    more = ("--resume", "--steps", "60")
+    more = ("--resume", "--steps", "60", "--set", f"train.parallel={parallel}")
     with subprocess.Popen(
         (*command, *more), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
     ) as process:
@@ -125,6 +126,7 @@ def test_a_lost_rank_starts_all_again_from_the_last_checkpoint(tmp_path: Path) -
         said, complained = process.communicate()
         assert process.returncode == 0, complained[-3000:]
     assert sum("goes on from step" in line for line in said.splitlines()) == 1
+    assert f"25,344 parameters, 60 steps, on 2 × cpu ({parallel})" in said
     gone = [line for line in ours(complained) if line.startswith("rank ")]
     assert gone and "rank 1 of 2 has ended without a word" in gone[0], complained[-3000:]
     run = Run.open(out)
