@@ -90,7 +90,8 @@ def in_double(job: Training) -> Training:
 def job_of(kind: str, folder: Path, ranks: Ranks, changes: Mapping[str, Any], model: Mapping[str, Any]) -> Training:
     config = tiny(kind, train={**SAME, **changes}, model={"dropout": 0.0, **model})
     begun = ranks.from_first(lambda: (folder / "config.toml").is_file())
-    return in_double(again(folder, None, ranks) if begun else begin(config, folder, ranks=ranks))
+    shared = {"train.parallel": config.train.parallel}
+    return in_double(again(folder, shared, ranks) if begun else begin(config, folder, ranks=ranks))
 
 
 def live(kind: str, folder: Path, changes: Mapping[str, Any], model: Mapping[str, Any]) -> Callable[[Ranks], None]:

@@ -20,6 +20,7 @@ from glassformer.runs import Run
 from glassformer.runs.shards import is_sharded
 from glassformer.torchrun import GIVEN_BY_TORCHRUN, TIMEOUT, hush, ranks_here, under_torchrun
 from once import once
+from pairs import free_port
 from tiny_tasks import TINY
 
 TORCHRUN = (sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
@@ -111,10 +112,18 @@ def test_what_is_wrong_is_said_once(tmp_path: Path, run: Run) -> None:
 
 
 @pytest.mark.slow
-def test_a_lost_rank_starts_all_again_from_the_last_checkpoint(tmp_path: Path) -> None:
+def test_a_dry_run_is_shown_once(tmp_path: Path) -> None:
+    done = torchrun("train", str(recipe(tmp_path)), "--out", str(tmp_path / "run"), "--dry-run", "--json")
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert json.loads(done.stdout)["parameters"] == 25_344 and not (tmp_path / "run").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("parallel", ["ddp", "fsdp"])
+def test_a_lost_rank_starts_all_again_from_the_last_checkpoint(tmp_path: Path, parallel: str) -> None:
     out = tmp_path / "run"
     command = (*TORCHRUN, "--max-restarts", "1", "-m", "glassformer", "train", str(recipe(tmp_path)), "--out", str(out))
-    more = ("--resume", "--steps", "60")
+    more = ("--resume", "--steps", "60", "--set", f"train.parallel={parallel}")
     with subprocess.Popen(
         (*command, *more), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
     ) as process:
@@ -125,6 +134,7 @@ def test_a_lost_rank_starts_all_again_from_the_last_checkpoint(tmp_path: Path) -
         said, complained = process.communicate()
         assert process.returncode == 0, complained[-3000:]
     assert sum("goes on from step" in line for line in said.splitlines()) == 1
+    assert f"25,344 parameters, 60 steps, on 2 × cpu ({parallel})" in said
     gone = [line for line in ours(complained) if line.startswith("rank ")]
     assert gone and "rank 1 of 2 has ended without a word" in gone[0], complained[-3000:]
     run = Run.open(out)
@@ -166,6 +176,26 @@ def test_a_time_limit_is_a_number_of_seconds(monkeypatch: pytest.MonkeyPatch) ->
     message = "GLASSFORMER_RANK_TIMEOUT='soon' is not a number of seconds above 0; write 600, for example"
     with pytest.raises(RankError, match=message), ranks_here():
         pass
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("RANK", "first"), ("RANK", "2"), ("WORLD_SIZE", "-1"), ("MASTER_PORT", "")]
+)
+def test_what_torchrun_sets_is_a_number(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = dict(zip(GIVEN_BY_TORCHRUN, ("0", "2", "0", "127.0.0.1", "1"), strict=True))
+    for key, text in {**given, name: value}.items():
+        monkeypatch.setenv(key, text)
+    with pytest.raises(RankError, match=f"^{name}='{value}' is no number that ranks can start with"), ranks_here():
+        pass
+
+
+@pytest.mark.slow
+def test_who_cannot_meet_the_others_says_so_in_one_line(tmp_path: Path) -> None:
+    given = dict(zip(GIVEN_BY_TORCHRUN, ("1", "2", "1", "127.0.0.1", str(free_port())), strict=True))
+    command = [sys.executable, "-m", "glassformer", "train", "ko-en", "--out", str(tmp_path / "run")]
+    done = subprocess.run(command, capture_output=True, text=True, env={**environment(), **given, TIMEOUT: "1"})
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1), done.stderr
+    assert done.stderr.startswith("rank 1 of 2 cannot meet the others at 127.0.0.1:")
 
 
 def test_only_torchrun_silences_torch(monkeypatch: pytest.MonkeyPatch) -> None:

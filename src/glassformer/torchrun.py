@@ -29,7 +29,7 @@ _MEETINGS = count()  # of this process: what was said at one is not heard at the
 def hush() -> None:
     """Before torch is loaded: one line says that a rank is gone, not also a page of addresses in C++."""
     if under_torchrun():
-        os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
+        os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "FATAL")
 
 
 def under_torchrun(environment: Mapping[str, str] = os.environ) -> bool:
@@ -42,15 +42,16 @@ def ranks_here(*, always: bool = False) -> Iterator[Ranks]:
 
     A process that torchrun has not started is alone.
     """
-    environment = os.environ
-    if not under_torchrun() or (int(environment["WORLD_SIZE"]) == 1 and not always):
+    if not under_torchrun() or (_given("WORLD_SIZE") == 1 and not always):
         yield ALONE
         return
     import torch
     import torch.distributed as dist
 
-    rank, world, local = (int(environment[name]) for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"))
-    here = int(environment.get("LOCAL_WORLD_SIZE", world))
+    rank, world, local = map(_given, ("RANK", "WORLD_SIZE", "LOCAL_RANK"))
+    if rank >= world:
+        raise RankError("rank_given", name="RANK", value=str(rank))
+    here = _given("LOCAL_WORLD_SIZE") if "LOCAL_WORLD_SIZE" in os.environ else world
     on_accelerators = 0 < here <= torch.cuda.device_count()
     if on_accelerators:
         torch.cuda.set_device(local)
@@ -83,6 +84,14 @@ def ranks_here(*, always: bool = False) -> Iterator[Ranks]:
             dist.destroy_process_group()
         if before is not None and not ENDING.is_set():
             signal.signal(signal.SIGTERM, before)
+
+
+def _given(name: str) -> int:
+    """A number from torchrun, or from whoever starts processes in its place."""
+    value = os.environ[name]
+    if value.isascii() and value.isdigit():
+        return int(value)
+    raise RankError("rank_given", name=name, value=value)
 
 
 def _patiently_ended() -> Any:
@@ -126,7 +135,7 @@ def _store_of_torchrun(rank: int, world: int, patience: timedelta) -> Store:
     from torch._C._distributed_c10d import TCPStore
 
     kept = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
-    place = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+    place = os.environ["MASTER_ADDR"], _given("MASTER_PORT")
     return TCPStore(*place, world, rank == 0 and not kept, patience, wait_for_workers=False)
 
 

@@ -136,7 +136,7 @@ def test_a_read_only_folder(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_another_value_than_the_run_was_begun_with(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    line = f"train.seed=5 is not what {trained} was begun with, and only train.steps may grow"
+    line = f"train.seed=5 is not what {trained} was begun with; only train.steps may grow"
     refused(capsys, line, trained, "--set", "train.seed=5")
 
 

@@ -92,13 +92,14 @@ def deaths(folder: Path, parallel: str, seed: int) -> dict[str, int]:
 
 
 def worlds(folder: Path, parallel: str) -> dict[str, int]:
-    """whole/ on two ranks; changed/ on two, killed, on one, killed, and on two again."""
+    """whole/ on two ranks; changed/ on two, on one, on two again, each killed, and to its end on two in the other way."""
     marks, changes = mmap.mmap(-1, 2), {"parallel": parallel, "accumulate": 1}
+    other = {**changes, "parallel": {"ddp": "fsdp", "fsdp": "ddp"}[parallel]}
     statuses = ended(life(folder / "whole", 2, changes, {}, marks))
-    for world, until in ((2, 9), (1, 19)):
+    for world, until in ((2, 9), (1, 16), (2, 23)):
         children = life(folder / "changed", world, changes, {}, marks)
         killed(children, lambda until=until: marks[STEP] >= until, children)
-    statuses += ended(life(folder / "changed", 2, changes, {}, marks))
+    statuses += ended(life(folder / "changed", 2, other, {}, marks))
     return {"failed": sum(statuses)}
 
 

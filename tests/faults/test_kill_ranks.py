@@ -65,7 +65,8 @@ def test_two_ranks_killed_anywhere_go_on_bit_for_bit(parallel: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("parallel", ["ddp", "fsdp"])
 def test_on_another_number_of_ranks_it_goes_on_as_it_would_have(parallel: str) -> None:
-    """First F6: two ranks, one, two again: the same samples in the same order, losses to 1e-12 in float64."""
+    """First F6: two ranks, one, two again, and by FSDP instead of DDP or the other way round: the same samples in the
+    same order, losses to 1e-12 in float64."""
     place = once("killed-pairs", killed_pairs) / parallel / "worlds"
     assert json.loads((place.parent.parent / "found.json").read_text())[parallel]["failed"] == 0
     whole, changed = (Run.open(place / name) for name in ("whole", "changed"))

@@ -109,9 +109,15 @@ def test_what_stands_there_may_be_said_again(run: Run) -> None:
     [("model.d_model", 32), ("train.batch_tokens", 256), ("data.source.count", 99), ("text.vocab_size", 451)],
 )
 def test_anything_else_would_be_another_run(key: str, value: int, run: Run) -> None:
-    line = f"{key}={value} is not what {run.folder} was begun with, and only train.steps may grow"
+    line = f"{key}={value} is not what {run.folder} was begun with; only train.steps may grow"
     with pytest.raises(ConfigError, match=re.escape(line)):
         again(run.folder, {key: value})
+
+
+def test_how_ranks_share_a_step_may_change(run: Run) -> None:
+    job = again(run.folder, {"train.parallel": "fsdp"})
+    assert job.recipe == replace(run.config, train=replace(run.config.train, parallel="fsdp"))
+    assert Run.open(run.folder).config == job.recipe
 
 
 def test_fewer_steps_are_refused(run: Run) -> None:

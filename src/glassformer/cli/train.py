@@ -59,11 +59,9 @@ def command(
             introduce(recipe, changes, config)
 
     if dry_run:
-        config = _show_dry_run(recipe, changes, reading, json)
-        try:
-            _refuse_run(recipe, out, resume, changes, config.name)
-        except GlassformerError as error:
-            warn("dry_run_refused", why=reason(error))
+        with ranks_here() as ranks:
+            if ranks.first:
+                _show_dry_run(recipe, out, resume, changes, reading, json)
         return
 
     def speaking(ranks: Ranks) -> dict[str, Any]:
@@ -144,14 +142,18 @@ def _goes_on(recipe: str) -> bool:
     return recipe not in recipes() and is_run(recipe)
 
 
-def _show_dry_run(recipe: str, changes: dict[str, Any], reading: BeforeReading, json: bool) -> RunConfig:
+def _show_dry_run(
+    recipe: str, out: Path | None, resume: bool, changes: dict[str, Any], reading: BeforeReading, json: bool
+) -> None:
     from glassformer.tasks.own import open_recipe_or_data
     from glassformer.training.dry_run import dry_run
 
     config = open_recipe_or_data(recipe, changes)
-    found = dry_run(config, reading)
-    print_found(found, json=json)
-    return config
+    print_found(dry_run(config, reading), json=json)
+    try:
+        _refuse_run(recipe, out, resume, changes, config.name)
+    except GlassformerError as error:
+        warn("dry_run_refused", why=reason(error))
 
 
 def prepare(

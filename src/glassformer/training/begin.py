@@ -131,8 +131,9 @@ def begin_or_again(
 def again(folder: str | Path, changes: Mapping[str, Any] | None = None, ranks: Ranks = ALONE) -> Training:
     """A run that was begun before, with its vocabulary and its data. Its config.toml counts, not the recipe.
 
-    `changes` may repeat values of config.toml; only `train.steps` may grow. config.toml is then rewritten, and a
-    schedule that ends with the last step, such as cosine, follows the longer curve.
+    `changes` may repeat values of config.toml; only `train.steps` may grow, and `train.parallel` be another: the step
+    stays the same. config.toml is then rewritten, and a schedule that ends with the last step, such as cosine, follows
+    the longer curve.
     """
     made = ranks.after_first("again", lambda: _again(Path(folder), changes, ranks))
     return _joining(Path(folder), ranks) if made is None else made
@@ -152,7 +153,9 @@ def _again(folder: Path, changes: Mapping[str, Any] | None, ranks: Ranks) -> Tra
 
 
 def changed(run: Run, changes: Mapping[str, Any]) -> RunConfig:
-    """The configuration of a run with more steps; any other change would make it a different run.
+    """The configuration of a run with more steps, or shared among ranks in another way.
+
+    Any other change would make it a different run.
 
     Changes are compared together: `data.source=files` alone differs from the same with its file names.
     """
@@ -166,7 +169,8 @@ def changed(run: Run, changes: Mapping[str, Any]) -> RunConfig:
         wanted = replace(wanted, train=replace(wanted.train, ranks=config.train.ranks))
     steps = wanted.train.steps
     epochs = config.train.epochs if wanted.train.epochs else None
-    longer = replace(config, train=replace(config.train, steps=steps, epochs=epochs))
+    shared = wanted.train.parallel
+    longer = replace(config, train=replace(config.train, steps=steps, epochs=epochs, parallel=shared))
     if not _same(wanted, longer):
         closest = sorted(changes, key=lambda key: -key.count("."))
         key = next((key for key in closest if _differs(key, wanted, longer)), closest[0])
