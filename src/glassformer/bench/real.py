@@ -7,6 +7,7 @@ checkpoint is chosen by validation, and each run counts how often its test part 
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -18,13 +19,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from glassformer.bench.tasks import BITS, ERROR, SHARE, WRITTEN, at
-from glassformer.bench.timing import need_accelerator
+from glassformer.bench.timing import device_here, need_accelerator
 from glassformer.errors import InputError
 from glassformer.words import say
 
 PROGRAM = [sys.executable, "-m", "glassformer"]
 SEEDS = (0, 1, 2)
 AT_ONCE = 6  # processes that share the accelerator
+ALONE = ("--set", "train.threads=1")  # on a CPU each run has a core to itself
 POINTS, NATS = "points", "nats"
 FORMS = {**WRITTEN, POINTS: lambda x: f"{x:.2f}", NATS: lambda x: f"{x:.4f}"}
 
@@ -94,18 +96,28 @@ REAL: dict[str, tuple[RealRun, ...]] = {
     ),
     "real-budget": tuple(RealRun(recipe, LOSS) for recipe in ("budget-3100", "budget-3100-plain")),
 }
+SMALL = ("real-series",)  # a core of a CPU trains each of these in a minute or two
 
 
 def run(name: str) -> dict[str, Any]:
     """Every run of the group with every seed."""
-    need_accelerator(name)
+    if name not in SMALL:
+        need_accelerator(name)
     with tempfile.TemporaryDirectory() as place:
-        return {"rows": measured(REAL[name], Path(place))}
+        if device_here() == "cuda":
+            return {"rows": measured(REAL[name], Path(place))}
+        return {"rows": measured(REAL[name], Path(place), more=ALONE, at_once=len(os.sched_getaffinity(0)))}
 
 
-def measured(runs: Sequence[RealRun], place: Path, seeds: Sequence[int] = SEEDS, more: Sequence[str] = ()) -> list[Any]:
+def measured(
+    runs: Sequence[RealRun],
+    place: Path,
+    seeds: Sequence[int] = SEEDS,
+    more: Sequence[str] = (),
+    at_once: int = AT_ONCE,
+) -> list[Any]:
     """A row for each run and seed, in this order, however they took turns; `more` is added to every training."""
-    with ThreadPoolExecutor(AT_ONCE) as threads:
+    with ThreadPoolExecutor(at_once) as threads:
         rows = [
             threads.submit(reached, one, seed, place / f"{number}-{seed}", more)
             for number, one in enumerate(runs)
@@ -125,12 +137,15 @@ def reached(one: RealRun, seed: int, folder: Path, more: Sequence[str] = ()) -> 
     seconds = time.perf_counter() - began
     values: dict[str, float] = {}
     beside: dict[str, float] = {}
+    read: dict[str, int] = {}  # how often the run has read each split by then, as it says itself
     for reading in one.readings:
         found = _command("evaluate", str(folder / "run"), *reading.words)
         values |= {each.name: at(found, each.path) for each in reading.numbers}
         beside |= {path: at(found, path) for each in reading.numbers for path in each.rivals}
+        read[found["split"]] = found["readings"]
     about = {"recipe": one.recipe, "changes": list(one.changes), "after": one.after, "seed": seed}
-    return about | {"steps": last["step"], "seconds": seconds, "values": values, "beside": beside}
+    trained = {"steps": last["step"], "best": last.get("best"), "seconds": seconds}
+    return about | trained | {"values": values, "beside": beside, "readings": read}
 
 
 def _command(*words: str) -> dict[str, Any]:

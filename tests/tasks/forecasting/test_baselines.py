@@ -11,6 +11,7 @@ from glassformer.errors import FileError
 from glassformer.tasks.forecasting.baselines import (
     Baselines,
     LinearForecaster,
+    Statistics,
     moving_average,
     persistence,
     pieces,
@@ -65,6 +66,15 @@ def test_the_solution_is_that_of_ridge_regression(from_last: bool) -> None:
     solution = np.linalg.solve(gram + found.ridge * unit * np.eye(len(gram)), centred.T @ (y - y.mean(0)) / len(x))
     expected = centre + y.mean(0) + centred @ solution
     np.testing.assert_allclose(found(past), expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("from_last", [False, True])
+def test_statistics_know_the_error_on_their_windows(from_last: bool) -> None:
+    """Without reading the windows again: the same as from every forecast, also for a map of other windows."""
+    found = LinearForecaster.fit(windows(noisy(200)), None, from_last=from_last)
+    other = windows(3 + noisy(90, 1))
+    known = Statistics.of(other, from_last).error(found.weight, found.bias)
+    assert known == pytest.approx(found.error(other), rel=1e-9)
 
 
 def test_validation_chooses_the_ridge() -> None:

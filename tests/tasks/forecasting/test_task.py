@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+from glassformer.config.recipe import DataConfig
 from glassformer.data.panel import Scaler
 from glassformer.errors import ConfigError, FileError, InputError
 from glassformer.ledger.parameters import count
@@ -229,6 +232,26 @@ def test_the_recipes_are_forecasters(name: str) -> None:
     assert name in recipes()
     config = open_recipe(name)
     assert Forecasting.sketch(config) == config
+
+
+SECOND = {"seasons": {"kind": "seasons", "series": 2, "count": 1200}, "csv": {"kind": "csv", "path": "series.csv"}}
+
+
+@pytest.mark.parametrize("kind", SECOND)
+def test_the_recipe_of_etth1_learns_any_hourly_series(kind: str, tmp_path: Path) -> None:
+    """Nothing but `data.source` knows of ETTh1."""
+    source = dict(SECOND[kind])
+    if kind == "csv":
+        stamps = np.datetime64("2024-01-01T00") + np.arange(1200)
+        rows = [f"{stamp},{np.sin(i / 4) + i % 7 / 10:.4f}" for i, stamp in enumerate(stamps)]
+        source["path"] = str(written(tmp_path, "\n".join(["date,load", *rows, ""])))
+    shorter = {"train.steps": 12, "train.warmup": 4, "train.evaluate_every": 6, "train.max_sentences": 32}
+    config = open_recipe("etth1-96", {"data.source": source, **shorter})
+    assert replace(config, data=open_recipe("etth1-96").data) == open_recipe("etth1-96", shorter)
+    assert not re.search("ett|8640|2880", replace(config, name="x", data=DataConfig()).to_toml().lower())
+    list(train(begin(config, tmp_path / "run")))
+    first, last = (line["mse"] for line in Run.open(tmp_path / "run").log.read() if line["kind"] == "evaluation")
+    assert last < first
 
 
 @pytest.mark.slow

@@ -31,6 +31,43 @@ def seasonal(past: Numbers, horizon: int, season: int) -> Numbers:
 
 
 @dataclass(frozen=True)
+class Statistics:
+    """Means of x and y and of their products about them: all that the squared error of a linear map depends on.
+
+    So validation windows are read once, and not once for every λ.
+    """
+
+    gram: Numbers  # XᵀX / n, context × context
+    cross: Numbers  # XᵀY / n, context × horizon
+    spread: float  # |Y|² / n
+    x_mean: Numbers
+    y_mean: Numbers
+
+    @classmethod
+    def of(cls, windows: Windows, from_last: bool) -> Statistics:
+        context, horizon = windows.sizes
+        gram, cross = np.zeros((context, context)), np.zeros((context, horizon))
+        x_sum, y_sum, squares, count = np.zeros(context), np.zeros(horizon), 0.0, len(windows)
+        for past, future in pieces(windows):
+            centre = past[:, -1:] if from_last else 0.0
+            x, y = past - centre, future - centre
+            gram += x.T @ x
+            cross += x.T @ y
+            squares += float((y * y).sum())
+            x_sum += x.sum(0)
+            y_sum += y.sum(0)
+        x_mean, y_mean = x_sum / count, y_sum / count
+        gram, cross = gram / count - np.outer(x_mean, x_mean), cross / count - np.outer(x_mean, y_mean)
+        return cls(gram, cross, squares / count - float(y_mean @ y_mean), x_mean, y_mean)
+
+    def error(self, weight: Numbers, bias: Numbers) -> float:
+        r"""Σ |y − x W − b|² / (n · horizon) = (|Y|²/n − 2 tr Wᵀ XᵀY/n + tr Wᵀ (XᵀX/n) W + |ȳ − x̄ W − b|²) / horizon."""
+        rest = self.y_mean - self.x_mean @ weight - bias
+        total = self.spread + (weight * (self.gram @ weight - 2 * self.cross)).sum() + rest @ rest
+        return float(total / len(bias))
+
+
+@dataclass(frozen=True)
 class LinearForecaster:
     r"""A linear map from the past to the future:   ŷ = c + (x − c) W + b,   c the last value (NLinear) or 0 (DLinear).
 
@@ -56,21 +93,22 @@ class LinearForecaster:
         serves every λ. P = I for NLinear and A Aᵀ + (I − A)(I − A)ᵀ for DLinear.
         """
         context = training.sizes[0]
-        gram, cross, x_mean, y_mean = _moments(training, from_last)
+        of = Statistics.of(training, from_last)
         average = moving_average(context)
         rest = np.eye(context) - average
         root = np.eye(context) if from_last else np.linalg.cholesky(average @ average.T + rest @ rest.T)
-        values, vectors = np.linalg.eigh(root.T @ gram @ root)
-        turned = vectors.T @ root.T @ cross  # context × horizon
+        values, vectors = np.linalg.eigh(root.T @ of.gram @ root)
+        turned = vectors.T @ root.T @ of.cross  # context × horizon
         unit = max(float(values.mean()), 1e-12)
 
         def solved(ridge: float) -> LinearForecaster:
             weight = root @ vectors @ (turned / (np.maximum(values, 0.0) + ridge * unit)[:, None])
-            return cls(weight, y_mean - x_mean @ weight, from_last, ridge)
+            return cls(weight, of.y_mean - of.x_mean @ weight, from_last, ridge)
 
         if validation is None or not len(validation):
             return solved(1e-3)
-        return min((solved(float(ridge)) for ridge in RIDGES), key=lambda one: one.error(validation))
+        judge = Statistics.of(validation, from_last)
+        return min((solved(float(ridge)) for ridge in RIDGES), key=lambda one: judge.error(one.weight, one.bias))
 
     def error(self, windows: Windows) -> float:
         """Mean squared error."""
@@ -93,22 +131,6 @@ def pieces(windows: Windows) -> Iterator[tuple[Numbers, Numbers]]:
     for first in range(0, len(windows), PIECE):
         some = every[windows.starts[first : first + PIECE]].astype(np.float64)
         yield some[:, :context], some[:, context:]
-
-
-def _moments(windows: Windows, from_last: bool) -> tuple[Numbers, Numbers, Numbers, Numbers]:
-    """XᵀX / n and XᵀY / n about the means, and the means."""
-    context, horizon = windows.sizes
-    gram, cross = np.zeros((context, context)), np.zeros((context, horizon))
-    x_sum, y_sum, count = np.zeros(context), np.zeros(horizon), len(windows)
-    for past, future in pieces(windows):
-        centre = past[:, -1:] if from_last else 0.0
-        x, y = past - centre, future - centre
-        gram += x.T @ x
-        cross += x.T @ y
-        x_sum += x.sum(0)
-        y_sum += y.sum(0)
-    x_mean, y_mean = x_sum / count, y_sum / count
-    return gram / count - np.outer(x_mean, x_mean), cross / count - np.outer(x_mean, y_mean), x_mean, y_mean
 
 
 @dataclass(frozen=True)
