@@ -43,7 +43,7 @@ def opened(request: pytest.FixtureRequest, browser: Any, server: Any) -> Iterato
         def open_view(model: str = MODEL, text: str = TEXT, more: str = "") -> Any:
             page.goto(f"{server.url}#model={model}&text={text.replace(' ', '+')}&view=time&lang=en{more}")
             page.wait_for_selector("html[data-ready=yes]")
-            page.wait_for_selector(".curve-svg")
+            page.wait_for_selector(".curve-checkpoint", state="attached")  # the log has arrived
             return page
 
         yield open_view

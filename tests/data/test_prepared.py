@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-import multiprocessing
 import os
 import re
-import time
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -78,29 +78,27 @@ def test_a_full_disk_is_one_line_and_leaves_nothing_under_the_final_name() -> No
     assert [each.whole for each in every_prepared()] == [True]
 
 
-def slowly(place: str, log: str) -> None:
-    """In a process of its own."""
-    os.environ["GLASSFORMER_CACHE"] = place
+SLOWLY = """
+import sys, time
+from pathlib import Path
+from glassformer.data.prepared import prepared
 
-    def make(draft: Path) -> None:
-        with Path(log).open("a") as file:
-            file.write("made\n")
-        time.sleep(0.5)
-        made(draft)
+def make(draft):
+    with open(sys.argv[1], "a") as file:
+        file.write("made\\n")
+    time.sleep(0.5)
+    (draft / "numbers").write_bytes(bytes(100))
 
-    prepared("texts", KEY, make)
+prepared("texts", {"of": "a test"}, make)
+"""
 
 
 @pytest.mark.slow
-def test_of_two_processes_one_works_and_the_other_waits(own_cache: Path, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("own_cache")
+def test_of_two_processes_one_works_and_the_other_waits(tmp_path: Path) -> None:
     log = tmp_path / "log"
-    start = multiprocessing.get_context("spawn")
-    both = [start.Process(target=slowly, args=(str(own_cache), str(log))) for _ in range(2)]
-    for one in both:
-        one.start()
-    for one in both:
-        one.join(60)
-    assert [one.exitcode for one in both] == [0, 0]
+    both = [subprocess.Popen([sys.executable, "-c", SLOWLY, str(log)]) for _ in range(2)]
+    assert [one.wait(60) for one in both] == [0, 0]
     assert log.read_text() == "made\n"
 
 
