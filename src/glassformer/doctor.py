@@ -21,6 +21,7 @@ PACKAGES = (
 EXTRAS = {  # of pyproject.toml, with their packages; words/ says what each is for
     "images": ("pillow", "scikit-learn"),
     "prices": ("bokeh_sampledata",),
+    "parquet": ("pyarrow",),
     "tensorboard": ("tensorboard",),
     "moses": ("sacremoses",),
     "onnx": ("onnx", "onnxruntime", "onnxscript"),

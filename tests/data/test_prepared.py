@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-import multiprocessing
 import os
 import re
-import time
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -78,30 +78,38 @@ def test_a_full_disk_is_one_line_and_leaves_nothing_under_the_final_name() -> No
     assert [each.whole for each in every_prepared()] == [True]
 
 
-def slowly(place: str, log: str) -> None:
-    """In a process of its own."""
-    os.environ["GLASSFORMER_CACHE"] = place
+SLOWLY = """
+import sys, time
+from pathlib import Path
+from glassformer.data.prepared import prepared
+from glassformer.data.watching import watched
 
-    def make(draft: Path) -> None:
-        with Path(log).open("a") as file:
-            file.write("made\n")
-        time.sleep(0.5)
-        made(draft)
+def make(draft):
+    with Path(sys.argv[1]).open("a") as file:
+        file.write("made\\n")
+    time.sleep(2.0)
+    (draft / "numbers").write_bytes(b"1")
 
-    prepared("texts", KEY, make)
+print("ready", flush=True)
+sys.stdin.readline()
+with watched(lambda doing, done, total: print(doing)):
+    prepared("texts", {"of": "a test"}, make)
+"""
 
 
 @pytest.mark.slow
 def test_of_two_processes_one_works_and_the_other_waits(own_cache: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    start = multiprocessing.get_context("spawn")
-    both = [start.Process(target=slowly, args=(str(own_cache), str(log))) for _ in range(2)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "GLASSFORMER_CACHE": str(own_cache)}
+    command, pipes = [sys.executable, "-c", SLOWLY, str(log)], {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    both = [subprocess.Popen(command, text=True, env=environment, **pipes) for _ in range(2)]  # type: ignore[call-overload]
+    assert [one.stdout.readline() for one in both] == ["ready\n"] * 2
     for one in both:
-        one.start()
-    for one in both:
-        one.join(60)
-    assert [one.exitcode for one in both] == [0, 0]
-    assert log.read_text() == "made\n"
+        one.stdin.write("go\n")
+        one.stdin.flush()
+    said = sorted(one.communicate(timeout=60)[0] for one in both)
+    assert [one.returncode for one in both] == [0, 0]
+    assert (said, log.read_text()) == (["", "waiting\n"], "made\n")
 
 
 def test_who_waits_says_so(own_cache: Path) -> None:
