@@ -198,6 +198,32 @@ def test_who_cannot_meet_the_others_says_so_in_one_line(tmp_path: Path) -> None:
     assert done.stderr.startswith("rank 1 of 2 cannot meet the others at 127.0.0.1:")
 
 
+LATE = """
+import os, signal
+from glassformer.torchrun import ranks_here
+
+class Late:
+    def __init__(self):
+        self.me = self  # collected at the end
+
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        sum(range(10**6))
+
+with ranks_here(always=True):
+    Late()
+print("ended")
+"""
+
+
+@pytest.mark.slow
+def test_a_signal_does_not_break_into_the_end() -> None:
+    given = dict(zip(GIVEN_BY_TORCHRUN, ("0", "1", "0", "127.0.0.1", str(free_port())), strict=True))
+    command = [sys.executable, "-c", LATE]
+    done = subprocess.run(command, capture_output=True, text=True, env={**environment(), **given})
+    assert (done.returncode, done.stdout, done.stderr) == (0, "ended\n", "")
+
+
 def test_only_torchrun_silences_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TORCH_CPP_LOG_LEVEL", raising=False)
     hush()

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 LATEST_NEWS = 5.0  # seconds in which a rank that fails can still say so
-ENDING = threading.Event()  # this process has failed or has lost another, and is about to say so and to end
+ENDING = threading.Event()  # this process is at its end, or has failed or lost another and is about to say so
 
 
 @dataclass(frozen=True)

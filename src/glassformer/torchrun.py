@@ -79,10 +79,12 @@ def ranks_here(*, always: bool = False) -> Iterator[Ranks]:
         ranks.tell_failure(error)
         raise
     finally:
+        failed = ENDING.is_set()
+        ENDING.set()  # a signal must not break into what follows
         gc.collect()  # what still holds the group would end it while the process ends, and abort
         with suppress(Exception):  # after another rank is gone, saying goodbye fails too
             dist.destroy_process_group()
-        if before is not None and not ENDING.is_set():
+        if before is not None and not failed:
             signal.signal(signal.SIGTERM, before)
 
 

@@ -82,24 +82,34 @@ SLOWLY = """
 import sys, time
 from pathlib import Path
 from glassformer.data.prepared import prepared
+from glassformer.data.watching import watched
 
 def make(draft):
-    with open(sys.argv[1], "a") as file:
+    with Path(sys.argv[1]).open("a") as file:
         file.write("made\\n")
-    time.sleep(0.5)
-    (draft / "numbers").write_bytes(bytes(100))
+    time.sleep(2.0)
+    (draft / "numbers").write_bytes(b"1")
 
-prepared("texts", {"of": "a test"}, make)
+print("ready", flush=True)
+sys.stdin.readline()
+with watched(lambda doing, done, total: print(doing)):
+    prepared("texts", {"of": "a test"}, make)
 """
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("own_cache")
-def test_of_two_processes_one_works_and_the_other_waits(tmp_path: Path) -> None:
+def test_of_two_processes_one_works_and_the_other_waits(own_cache: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
-    both = [subprocess.Popen([sys.executable, "-c", SLOWLY, str(log)]) for _ in range(2)]
-    assert [one.wait(60) for one in both] == [0, 0]
-    assert log.read_text() == "made\n"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "GLASSFORMER_CACHE": str(own_cache)}
+    command, pipes = [sys.executable, "-c", SLOWLY, str(log)], {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    both = [subprocess.Popen(command, text=True, env=environment, **pipes) for _ in range(2)]  # type: ignore[call-overload]
+    assert [one.stdout.readline() for one in both] == ["ready\n"] * 2
+    for one in both:
+        one.stdin.write("go\n")
+        one.stdin.flush()
+    said = sorted(one.communicate(timeout=60)[0] for one in both)
+    assert [one.returncode for one in both] == [0, 0]
+    assert (said, log.read_text()) == (["", "waiting\n"], "made\n")
 
 
 def test_who_waits_says_so(own_cache: Path) -> None:

@@ -92,7 +92,7 @@ def deaths(folder: Path, parallel: str, seed: int) -> dict[str, int]:
 
 
 def worlds(folder: Path, parallel: str) -> dict[str, int]:
-    """whole/ on two ranks; changed/ on two, on one, on two again, each killed, and to its end on two in the other way."""
+    """whole/ on two ranks; changed/ on two, on one, on two again, each killed, and to its end in the other way."""
     marks, changes = mmap.mmap(-1, 2), {"parallel": parallel, "accumulate": 1}
     other = {**changes, "parallel": {"ddp": "fsdp", "fsdp": "ddp"}[parallel]}
     statuses = ended(life(folder / "whole", 2, changes, {}, marks))
