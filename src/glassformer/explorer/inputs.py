@@ -43,7 +43,7 @@ def told_to_the_page() -> Iterator[None]:
     except InputError as error:
         if error.key != "text_too_long":
             raise
-        raise InputError("explorer_too_long", **error.values) from error
+        raise InputError("explorer_too_long", length=error.values["length"], most=error.values["most"]) from error
 
 
 def _read(loaded: Loaded, given: Fields) -> ReadInput:
