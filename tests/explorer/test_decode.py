@@ -114,6 +114,8 @@ def test_a_pruned_branch_lives_on_with_the_score_it_had(task: str) -> None:
         ("translation", {"kind": "dance"}, "dance"),
         ("translation", {"kind": "next", "temperature": 0}, "temperature"),
         ("translation", {"kind": "beam", "width": 1000}, "width"),
+        ("translation", {"kind": "beam", "top_k": -1}, "top_k"),  # what another kind reads
+        ("translation", {"kind": "next", "width": 0}, "width"),
         ("translation", {"kind": "sample", "prefix": [5]}, "prefix"),
         ("translation", {"kind": "next", "prefix": [10**6]}, "prefix"),
         ("translation", {"kind": "next", "prefix": [5] * 64}, "positions"),

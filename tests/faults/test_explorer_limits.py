@@ -24,7 +24,7 @@ TOO_MUCH: dict[str, tuple[str, dict[str, Any], str, dict[str, Any]]] = {
         "explorer_too_long",
         {"length": 3001, "most": 64},
     ),
-    "source": ("translation", {"text": "우리는 " * 3000}, "explorer_too_long", {"length": 3002, "most": 64}),
+    "source": ("translation", {"text": "우리는 " * 3000}, "explorer_too_long", {"length": 3001, "most": 64}),
     "image": (
         "image_classification",
         {"pixels": [[0.0] * (SIDE + 1)] * 2},

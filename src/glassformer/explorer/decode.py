@@ -43,6 +43,8 @@ Use = Callable[[], AbstractContextManager[Loaded]]
 def decode(use: Use, request: Fields) -> Iterator[Record]:
     """What a request asks for, record by record. The model is held only while one is computed."""
     kind = one_of("kind", fields.text(request, "kind"), KINDS)
+    for read in (sampling_of, draws_of, beams_of):  # what another kind would read has its rules all the same
+        read(request)
     with use() as loaded:
         question = SearchRequest.of(loaded, request)
         going = MAKERS[kind](question, request)
@@ -159,10 +161,14 @@ def next_bars(question: SearchRequest, request: Fields) -> Iterator[Record]:
 # --- samples ---
 
 
+def draws_of(request: Fields) -> tuple[int, int]:
+    """How many, and the seed of the first."""
+    return fields.whole(request, "n", 1, MOST_SAMPLES) or 8, fields.whole(request, "seed", 0, 1 << 30) or 0
+
+
 def samples(question: SearchRequest, request: Fields) -> Iterator[Record]:
     """Several texts, drawn one after the other; the seed of the i-th is `seed + i`."""
-    sampling, count = sampling_of(request), fields.whole(request, "n", 1, MOST_SAMPLES) or 8
-    seed = fields.whole(request, "seed", 0, 1 << 30) or 0
+    sampling, (count, seed) = sampling_of(request), draws_of(request)
     if question.prefix:
         raise InputError(
             "explorer_unknown_key", key="prefix", known=", ".join(key for key in REQUEST_KEYS if key != "prefix")
@@ -178,16 +184,18 @@ def samples(question: SearchRequest, request: Fields) -> Iterator[Record]:
 # --- the beam tree ---
 
 
+def beams_of(request: Fields) -> Beams:
+    alpha = request.get("alpha")
+    width = fields.whole(request, "width", 1, WIDEST) or 4
+    return Beams(width=width, alpha=0.6 if alpha is None else fields.number("alpha", alpha))
+
+
 def beam(question: SearchRequest, request: Fields) -> Iterator[Record]:
     """The tree, one step to a record: every candidate with its parent and its fate; then the best texts.
 
     With a prefix, the search begins behind it, with its log-probability: so a pruned branch lives on.
     """
-    alpha = request.get("alpha")
-    beams = Beams(
-        width=fields.whole(request, "width", 1, WIDEST) or 4,
-        alpha=0.6 if alpha is None else fields.number("alpha", alpha),
-    )
+    beams = beams_of(request)
     search, length = _begin(question, beams), len(question.prefix) + 1
     before = 0
     while True:
