@@ -34,7 +34,6 @@ RUNS: dict[str, tuple[str, str, str, str]] = {
 }
 ON_ACCELERATOR: dict[str, tuple[str, str, str, str]] = {
     "nsmc": ("accuracy", "accuracy", "majority", SHARE),
-    "etth1-96": ("mse", "mse", "beside.dlinear.mse", ERROR),
 }
 WRITTEN = {SHARE: lambda x: f"{100 * x:.2f} %", BITS: lambda x: f"{x:.3f}", ERROR: lambda x: f"{x:.4f}"}
 
