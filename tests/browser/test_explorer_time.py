@@ -121,7 +121,7 @@ def test_every_checkpoint_says_its_own_translation(opened: Any) -> None:
 def test_an_address_opens_at_its_checkpoint(opened: Any) -> None:
     page = opened(more="&checkpoint=100&at=encoder.0.self_attention.head2")
     assert shown(page, 100) == said_by(at(100), TEXT)
-    assert page.input_value("#time-slider") == "1"
+    until(page, lambda: page.input_value("#time-slider") == "1")  # once the checkpoints have come
     assert page.get_attribute(".time-map[aria-current=true]", "data-small") == "100"
     assert page.get_attribute(".time-large canvas", "data-map") == "encoder.blocks.0.self_attention.weights"
     assert page.get_attribute(".time-large canvas", "data-head") == "2"
