@@ -16,6 +16,7 @@ from glassformer.bench.record import (
     RESULTS,
     BenchResult,
     markdown,
+    numbers_in,
     picture,
     recorded_results,
     render,
@@ -116,11 +117,6 @@ def test_render_fills_what_stands_between_the_markers() -> None:
     assert render(filled, "en") == filled
 
 
-def numbers_in(svg: str) -> list[str]:
-    """What a picture shows: where its numbers come from, and each of them; not where it stands, which fonts decide."""
-    return [*re.findall(r'aria-label="([^"]*)"', svg), *re.findall(r"<title>([^<]*)</title>", svg)]
-
-
 @pytest.mark.parametrize("lang", ["en", "ko"])
 @pytest.mark.parametrize("name", DRAWN)
 def test_pictures_of_the_documents_are_those_of_the_recorded_results(name: str, lang: str) -> None:
@@ -131,11 +127,17 @@ def test_pictures_of_the_documents_are_those_of_the_recorded_results(name: str, 
     assert sum(shown in path.read_text(encoding="utf-8") for path in (ROOT / "docs" / lang).glob("*.md")) == 1
 
 
-def test_pictures_are_drawn_beside_the_documents(tmp_path: Path) -> None:
-    (tmp_path / PICTURES).mkdir(parents=True)
+def test_pictures_are_drawn_beside_the_documents_when_their_numbers_are_others(tmp_path: Path) -> None:
     write_pictures(tmp_path)
-    assert sorted(path.name for path in (tmp_path / PICTURES).iterdir()) == [
-        f"{name}.{lang}.svg" for name in sorted(DRAWN) for lang in ("en", "ko")
+    paths = sorted((tmp_path / PICTURES).iterdir())
+    assert [path.name for path in paths] == [f"{name}.{lang}.svg" for name in sorted(DRAWN) for lang in ("en", "ko")]
+    kept, old = (path.read_text(encoding="utf-8") for path in paths[:2])
+    paths[0].write_text(f"{kept}<!-- another version of matplotlib -->", encoding="utf-8")
+    paths[1].write_text(old.replace("<title>", "<title>1", 1), encoding="utf-8")
+    write_pictures(tmp_path)
+    assert [path.read_text(encoding="utf-8") for path in paths[:2]] == [
+        f"{kept}<!-- another version of matplotlib -->",
+        old,
     ]
 
 

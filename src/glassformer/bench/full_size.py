@@ -69,7 +69,7 @@ def measured(
     exact = ("train.deterministic=true", f"train.save_every={SAVED}")
     training.run("exact", exact)
     killed_at = training.run("killed", exact, kill=True)["step"]
-    resumed = training.run("killed", exact, more=("--resume",))
+    resumed = training.run("killed", exact, resume=True)
     single, killed = training.folder_of("exact"), training.folder_of("killed")
     ranks = {}
     for way in WAYS:
@@ -111,19 +111,20 @@ class Commands:
         name: str,
         keys: Sequence[str],
         *,
-        more: Sequence[str] = (),
+        resume: bool = False,
         kill: bool = False,
         program: Sequence[str] = ALONE,
     ) -> dict[str, Any]:
         """Seconds from the command to the start of training and to its end; `kill`: in the middle, by SIGKILL."""
         out = self.place / name
-        words = ["train", str(self.recipe), "--out", str(out), "--json", *more]
+        words = ["train", str(self.recipe), "--out", str(out), "--json", *(["--resume"] if resume else [])]
         command = [*program, *words, *(word for key in keys for word in ("--set", key))]
         log, asked = LogWatch(out / "log.jsonl"), False
         began = time.perf_counter()
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, env=self.environment) as child:
             while child.poll() is None:
-                log.look(time.perf_counter() - began)
+                if not resume:  # it cuts the log first
+                    log.look(time.perf_counter() - began)
                 if kill and not asked and log.step >= KILLED:
                     child.kill()
                     asked = True

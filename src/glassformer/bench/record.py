@@ -26,6 +26,7 @@ from glassformer.words import say
 PICTURES = Path("docs") / "pictures"
 
 RESULTS = Path(__file__).parent / "results"
+_SHOWN = re.compile(r'aria-label="[^"]*"|<title>[^<]*</title>')
 _MARKED = re.compile(r"(?P<head><!-- table: (?P<name>[\w-]+) -->\n)(?:.*?)(?P<end><!-- end -->)", re.DOTALL)
 
 
@@ -107,11 +108,19 @@ def picture(name: str, lang: str) -> str:
     return standalone(as_svg(figure, name, lang, about, LIGHT), LIGHT)
 
 
+def numbers_in(svg: str) -> list[str]:
+    """What a picture shows: where its numbers come from, and each of them; not where it stands, which fonts decide."""
+    return _SHOWN.findall(svg)
+
+
 def write_pictures(root: Path) -> None:
-    """All pictures of benchmarks into the documents of a checkout."""
+    """Those of the benchmarks' pictures in the documents of a checkout whose numbers are others now."""
     for name in (name for name, bench in BENCHMARKS.items() if bench.draw is not None):
         for lang in ("en", "ko"):
-            write_text(root / PICTURES / f"{name}.{lang}.svg", picture(name, lang), durable=False)
+            path, made = root / PICTURES / f"{name}.{lang}.svg", picture(name, lang)
+            if not path.is_file() or numbers_in(path.read_text(encoding="utf-8")) != numbers_in(made):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                write_text(path, made, durable=False)
 
 
 def render(text: str, lang: str) -> str:

@@ -93,18 +93,13 @@ class _Loop:
             step=state.progress.step,
             steps=self.config.steps,
             parameters=sum(p.numel() for p in job.model.parameters()),
-            device=self._devices(device),
+            device=state.stepper.parts.said(device),
             resumed_from=came_from,
             leftovers=leftovers,
         )
         if job.start is not None and not state.progress.step:
             yield events.StartedFrom(job.start)
         yield from self.steps()
-
-    def _devices(self, device: torch.device) -> str:
-        """cuda:0; on several ranks 8 × cuda (fsdp)."""
-        parts = self.state.stepper.parts
-        return f"{self.ranks.world} × {device.type} ({parts.kind})" if self.ranks.joined else str(device)
 
     def steps(self) -> Iterator[Event]:
         progress, config = self.state.progress, self.config

@@ -77,6 +77,10 @@ class Spread:
             computation = _in_step(computation)
         return cls(computation, model, kind, ranks, partial(build, config.model))
 
+    def said(self, device: torch.device) -> str:
+        """Where it is trained: cuda, or on several ranks 8 × cuda (fsdp)."""
+        return f"{self.ranks.world} × {device.type} ({self.kind})" if self.ranks.joined else str(device)
+
     def loss(self, batch: Batch) -> Tensor:
         """Of this rank's batch, summed."""
         summed: Tensor = self.compute(batch)
