@@ -9,7 +9,7 @@ import torch
 import warm
 from glassformer.bench import full_size
 from glassformer.bench.catalogue import BENCHMARKS
-from glassformer.bench.full_size import Commands, measured, of_the_bench, on_files, table
+from glassformer.bench.full_size import Trainings, measured, of_the_bench, on_files, table
 from glassformer.errors import ConfigError, InputError
 from glassformer.loading import open_recipe
 
@@ -37,7 +37,7 @@ def test_the_recipe_is_prepared_trained_killed_and_resumed(tmp_path: Path, monke
     with pytest.raises(
         InputError, match=r"train .*full-size\.toml .* ended with exit code 1"
     ):  # there is a run already
-        Commands(tmp_path / "full-size.toml", tmp_path, {}).run("timed", ())
+        Trainings(tmp_path / "full-size.toml", tmp_path, {}).run("timed", ())
 
 
 def test_only_the_data_the_length_and_the_lines_differ_from_the_recipe() -> None:

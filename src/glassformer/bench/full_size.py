@@ -64,7 +64,7 @@ def measured(
     write_text(recipe, on_files(files, changes or {}).to_toml())
     environment = {**os.environ, "GLASSFORMER_CACHE": str(folder / "cache"), "GLASSFORMER_LANG": "en"}
     prepared = watched_command(["data", "prepare", str(recipe)], environment)
-    training = Commands(recipe, folder, environment)
+    training = Trainings(recipe, folder, environment)
     whole = training.run("timed", timed)
     exact = ("train.deterministic=true", f"train.save_every={SAVED}")
     training.run("exact", exact)
@@ -97,7 +97,7 @@ def on_files(files: Sequence[Path], changes: Mapping[str, Any]) -> RunConfig:
     return open_recipe(RECIPE, {**wanted, **changes})
 
 
-class Commands:
+class Trainings:
     """Trainings of one recipe, each in a folder of its own."""
 
     def __init__(self, recipe: Path, place: Path, environment: Mapping[str, str]) -> None:
